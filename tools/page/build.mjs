@@ -19,7 +19,7 @@ const VIEW_MODULES = join(page, "view_modules.js");
 const FIRST_VIEW = "list";
 const WORKER = "text_worker";
 /** Folders whose views share chunks of their own: the editor is large, and who looks at topics goes on to messages. */
-const FOLDERS = { editor: ["views/edit/", "vendor/editor.js"], topics: ["views/topics/", "views/decode/"] };
+const FOLDERS = { editor: ["views/edit/", "vendor/editor.js"], topics: ["views/topics/", "views/kafka/", "views/decode/"] };
 const COMPRESSED = new Set([".js", ".css", ".svg", ".txt"]);
 
 /** A file's name with the hash of its content. */

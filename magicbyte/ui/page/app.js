@@ -1,8 +1,9 @@
 /** The page: reads its settings, shows the bar and the view of the URL, and keeps the focus where it belongs. */
-import { startFeed } from "./api/events.js";
+import { startFeed } from "./state/change_feed.js";
 import { Bar, Strip } from "./frame/bar.js";
-import { listenForKeys } from "./frame/keyboard.js";
+import { listenForKeys } from "./parts/keyboard.js";
 import { afterPaint } from "./state/after_paint.js";
+import { connectTransport } from "./state/connection.js";
 import { followListing } from "./state/live_listing.js";
 import { Questions } from "./parts/dialogs.js";
 import { Failure, Loading } from "./parts/states.js";
@@ -207,6 +208,7 @@ async function loadFirst() {
 }
 
 async function start() {
+  connectTransport();
   followTheme();
   notePrinting();
   listen();

@@ -18,7 +18,7 @@ const ACTIONS = [
 /**
  * @param {string} method
  * @param {string} path encoded, without query
- * @param {import("../state/types.d.ts").Query} [query]
+ * @param {import("./types.d.ts").Query} [query]
  * @returns {{action: string, subject: string}} empty if the request is no action
  */
 export function actionOf(method, path, query = {}) {

@@ -3,13 +3,13 @@
  *
  * Magicbyte's proxy answers in one request what others have to be asked for in parts; then those members are missing.
  */
-import { path } from "../state/routes.js";
+import { path } from "./encode_url.js";
 import { call } from "./client.js";
 import { boundsIn, clusterId, get } from "./rest.js";
 import { isMissingRoute } from "./transport.js";
 
 /** @typedef {import("./rest.js").Options} Options */
-/** @typedef {import("../state/types.d.ts").Request} Request */
+/** @typedef {import("./types.d.ts").Request} Request */
 /**
  * @typedef {{name: string, partitions: number, replicas: number, internal: boolean, operations: string[] | null,
  *   bounds: import("./rest.js").Partition[] | null}} Topic

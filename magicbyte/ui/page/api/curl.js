@@ -4,7 +4,7 @@ import { printJson } from "./json.js";
 
 /**
  * The command of a request, with this page's address; `$TOKEN` or `$NAME` stands for the credentials if one signed in.
- * @param {import("../state/types.d.ts").Request} request
+ * @param {import("./types.d.ts").Request} request
  * @param {{origin?: string, signedIn?: string}} [options]
  * @returns {string}
  */

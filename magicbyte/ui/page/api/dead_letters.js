@@ -1,5 +1,5 @@
 /** Dead letters: counted and shown by the page's server, and replayed by the REST proxy with the user's rights. */
-import { path } from "../state/routes.js";
+import { path } from "./encode_url.js";
 import { call } from "./client.js";
 import { parseJson } from "./json.js";
 import { postLines } from "./post_lines.js";
@@ -81,7 +81,7 @@ export async function letterAt(wanted, { signal } = {}) {
  * @param {string} topic
  * @param {Place[]} places
  * @param {Repair & {validate_only?: boolean}} options
- * @returns {import("../state/types.d.ts").Request}
+ * @returns {import("./types.d.ts").Request}
  */
 export function replayRequest(cluster, topic, places, options) {
   const letters = places.map(({ partition, offset }) => ({ partition_id: partition, offset }));
@@ -96,7 +96,7 @@ export function replayRequest(cluster, topic, places, options) {
 
 /**
  * Sends a request of `replayRequest`.
- * @param {import("../state/types.d.ts").Request} request
+ * @param {import("./types.d.ts").Request} request
  * @param {AbortSignal} [signal]
  * @returns {Promise<Replayed>}
  */

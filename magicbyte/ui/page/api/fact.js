@@ -4,7 +4,7 @@ import { hasOverview } from "./features.js";
 import { isMissingRoute } from "./transport.js";
 import { HIDDEN_BY_RULES } from "../text/phrases.js";
 
-/** @typedef {"absent" | "forbidden" | "costly" | "unknown"} Gap Why there is no value. */
+/** @typedef {import("../text/phrases.js").Gap} Gap */
 /**
  * @template T
  * @typedef {{gap: null, value: T} | {gap: Gap, reason: string}} Fact `reason` is the registry's sentence, or empty

@@ -1,5 +1,5 @@
 /** The versions that keep others from being deleted: those that refer to them. */
-import { path } from "../state/routes.js";
+import { path } from "./encode_url.js";
 import { call } from "./client.js";
 import { lacking, lacks } from "./features.js";
 import { isMissingRoute } from "./transport.js";

@@ -33,7 +33,7 @@ import { call } from "./client.js";
 /**
  * The request for all pipelines, or for the details of one.
  * @param {string} [name]
- * @returns {import("../state/types.d.ts").Request}
+ * @returns {import("./types.d.ts").Request}
  */
 export const pipelinesRequest = (name) => ({
   method: "GET",

@@ -1,5 +1,5 @@
 /** The registry's API: one function an operation. Each takes names, encodes them, and resolves the answer's data. */
-import { path } from "../state/routes.js";
+import { path } from "./encode_url.js";
 import { call } from "./client.js";
 import { jsonLines } from "./json_lines.js";
 
@@ -8,7 +8,7 @@ import { jsonLines } from "./json_lines.js";
 
 /**
  * @param {string} address
- * @param {import("../state/types.d.ts").CallOptions} [options]
+ * @param {import("./types.d.ts").CallOptions} [options]
  * @returns {Promise<any>}
  */
 const get = async (address, options) => (await call("GET", address, options)).data;
@@ -17,7 +17,7 @@ const get = async (address, options) => (await call("GET", address, options)).da
  * @param {string} method
  * @param {string} address
  * @param {unknown} [body]
- * @param {import("../state/types.d.ts").CallOptions} [options]
+ * @param {import("./types.d.ts").CallOptions} [options]
  * @returns {Promise<any>}
  */
 const write = async (method, address, body, options) => (await call(method, address, { ...options, body })).data;
@@ -27,7 +27,7 @@ const HEAD_ROWS = 50;
 
 /**
  * The listing of all subjects, of all contexts, as lines: the first rows of the default context, then all.
- * @returns {AsyncGenerator<import("../state/types.d.ts").Overview | import("../state/types.d.ts").ListingHead>}
+ * @returns {AsyncGenerator<import("./types.d.ts").Overview | import("./types.d.ts").ListingHead>}
  */
 export async function* overviewLines() {
   const query = { deleted: true, head: HEAD_ROWS };
@@ -37,21 +37,21 @@ export async function* overviewLines() {
 /**
  * The listing of some subjects in columns, of all contexts.
  * @param {Options & {deleted?: boolean, prefix?: string, limit?: number}} [options]
- * @returns {Promise<import("../state/types.d.ts").Overview>}
+ * @returns {Promise<import("./types.d.ts").Overview>}
  */
 export const overview = ({ signal, deleted = true, prefix, limit } = {}) =>
   get("/overview", { signal, query: { deleted, subjectPrefix: prefix, limit }, context: false, exact: false });
 
 /**
  * Versions by name, field, text and more.
- * @param {import("../state/types.d.ts").Query} query
+ * @param {import("./types.d.ts").Query} query
  * @param {Options} [options]
  */
 export const search = (query, { signal } = {}) => get("/search", { signal, query });
 
 /**
  * The same with the answer's headers, which have the total.
- * @param {import("../state/types.d.ts").Query} query
+ * @param {import("./types.d.ts").Query} query
  * @param {Options} [options]
  */
 export const searchAnswer = (query, { signal } = {}) => call("GET", "/search", { signal, query });

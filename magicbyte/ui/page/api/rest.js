@@ -2,7 +2,7 @@
  * The REST proxy's API behind `/ui/rest/`. Where its version 3 is not served, versions 1 and 2 answer what they can.
  * Keys and values are read and written as bytes, and no consumer group is made.
  */
-import { path } from "../state/routes.js";
+import { path } from "./encode_url.js";
 import { ApiError, call } from "./client.js";
 
 /** @typedef {{signal?: AbortSignal}} Options */
@@ -30,7 +30,7 @@ const MISSING = new Set([404, 405, 406]);
 
 /**
  * @param {string} address encoded
- * @param {import("../state/types.d.ts").CallOptions} [options]
+ * @param {import("./types.d.ts").CallOptions} [options]
  * @returns {Promise<any>}
  */
 export const get = async (address, options) =>
@@ -196,7 +196,7 @@ function recordOfV3(row) {
  * @param {string | null} cluster
  * @param {string} topic
  * @param {{partition?: number, key: string | null, value: string | null, headers: Header[]}} record base64
- * @returns {import("../state/types.d.ts").Request}
+ * @returns {import("./types.d.ts").Request}
  */
 export function produceRequest(cluster, topic, { partition, key, value, headers }) {
   if (cluster === null) {
@@ -216,7 +216,7 @@ export function produceRequest(cluster, topic, { partition, key, value, headers 
 
 /**
  * Produces a record.
- * @param {import("../state/types.d.ts").Request} request
+ * @param {import("./types.d.ts").Request} request
  * @returns {Promise<{partition: number, offset: number}>}
  */
 export async function produce(request) {

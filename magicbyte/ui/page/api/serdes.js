@@ -1,7 +1,6 @@
 /** Helpers of the page's server: it decodes, encodes and generates messages with the serdes. */
-import { context } from "../state/signals.js";
 import { fromBase64, MOST_BYTES } from "../text/bytes.js";
-import { call } from "./client.js";
+import { call, currentContext } from "./client.js";
 import { printJson } from "./json.js";
 
 /**
@@ -47,7 +46,7 @@ export async function decode(messages, wanted, { signal } = {}) {
 }
 
 /** @param {Wanted} wanted */
-const members = (wanted) => ({ ...wanted, ...(context.peek() ? { context: context.peek() } : {}) });
+const members = (wanted) => ({ ...wanted, ...(currentContext() ? { context: currentContext() } : {}) });
 
 /** @param {Message} message */
 const sizeOf = (message) => ((typeof message === "string" ? message : message?.data ?? "").length * 3) / 4;

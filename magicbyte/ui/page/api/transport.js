@@ -7,8 +7,8 @@ import { parseJson, printJson } from "./json.js";
 import { Together } from "./together.js";
 import { changesPaths, PATH_CHANGED, PATH_CHANGED_MESSAGE } from "./slashes.js";
 
-/** @typedef {import("../state/types.d.ts").CallOptions} CallOptions */
-/** @typedef {import("../state/types.d.ts").TransportEvent} TransportEvent */
+/** @typedef {import("./types.d.ts").CallOptions} CallOptions */
+/** @typedef {import("./types.d.ts").TransportEvent} TransportEvent */
 
 /** An error response, or a request without a response (status 0). */
 export class ApiError extends Error {

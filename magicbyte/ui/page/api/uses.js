@@ -2,8 +2,8 @@
 
 import { factOf, known, mapped, valueOr } from "./fact.js";
 import * as registry from "./registry.js";
-import { splitSubject } from "../state/listing_columns.js";
-import { context } from "../state/signals.js";
+import { splitSubject } from "../text/split_subject.js";
+import { currentContext } from "./client.js";
 
 /** @import { Fact } from "./fact.js" */
 /** @import { SchemaType } from "../text/pretty.js" */
@@ -20,7 +20,7 @@ import { context } from "../state/signals.js";
  */
 export async function usesOf({ id, guid }, signal) {
   const schema = id === undefined ? await registry.byGuid(guid ?? "", { signal }) : await registry.byId(id, { signal });
-  const here = context.peek();
+  const here = currentContext();
   /** @type {{context: string, id: number}[]} */
   const ids = schema.guid ?? guid ? valueOr(await factOf(registry.guidIds(schema.guid ?? guid, { signal })), []) : [];
   const contexts = ids.map((entry) => ({ name: entry.context === "." ? "" : entry.context, id: entry.id }));

@@ -27,7 +27,7 @@ export const CopyButton = ({ text, label = "Copy", what, kind = "quiet", childre
     <${Icon} name="copy" />${children}
   </${Button}>`;
 
-/** Copies a request as a curl command. @param {{request: import("../state/types.d.ts").Request, kind?: string, label?: string}} props */
+/** Copies a request as a curl command. @param {{request: import("../api/types.d.ts").Request, kind?: string, label?: string}} props */
 export const CurlButton = ({ request, kind = "", label = "Copy as curl" }) =>
   html`<${Button} kind=${kind} data-curl onClick=${() =>
     copy(curl(request), "curl command copied")}>${label}</${Button}>`;

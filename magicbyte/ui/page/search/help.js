@@ -1,5 +1,5 @@
 /** The table of keyboard shortcuts, which `?` opens. */
-import { EVERYWHERE, singleKeys, tables, useKeys } from "../frame/keyboard.js";
+import { EVERYWHERE, singleKeys, tables, useKeys } from "../parts/keyboard.js";
 import { Dialog } from "../parts/dialogs.js";
 import { html, signal } from "../vendor/ui.js";
 

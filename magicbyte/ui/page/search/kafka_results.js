@@ -1,7 +1,8 @@
 /** Topics and consumer groups for the palette, by the words of their names. */
 import * as rest from "../api/rest.js";
 import { useRequest } from "../parts/use_request.js";
-import { href, path } from "../state/routes.js";
+import { path } from "../api/encode_url.js";
+import { href } from "../state/routes.js";
 import { config } from "../state/signals.js";
 import { marked } from "./query.js";
 

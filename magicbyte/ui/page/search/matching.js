@@ -1,7 +1,7 @@
 /** Filters subjects by a search and the chips, and counts for the chips. Pure, and fast enough to run with each key. */
-import { splitSubject } from "../state/listing_columns.js";
+import { splitSubject } from "../text/split_subject.js";
 
-/** @typedef {import("../state/types.d.ts").Overview} Overview */
+/** @typedef {import("../api/types.d.ts").Overview} Overview */
 /** @typedef {{type?: string, own?: boolean, deleted?: boolean}} Chips */
 
 /** The subjects' names in parts. */

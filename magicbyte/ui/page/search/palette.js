@@ -1,5 +1,5 @@
 /** The search of every page, by `/` and Ctrl-K: names in the same frame, fields and texts from the registry after. */
-import { EVERYWHERE, useKeys } from "../frame/keyboard.js";
+import { EVERYWHERE, useKeys } from "../parts/keyboard.js";
 import { listingError, needListing } from "../state/live_listing.js";
 import { visibly } from "../parts/gap.js";
 import { Dialog } from "../parts/dialogs.js";

@@ -1,5 +1,5 @@
 /** Subjects that were visited or pinned, kept by the browser. */
-import { splitSubject } from "../state/listing_columns.js";
+import { splitSubject } from "../text/split_subject.js";
 import { route } from "../state/routes.js";
 import { qualified } from "../state/signals.js";
 import { stored } from "../state/stored.js";

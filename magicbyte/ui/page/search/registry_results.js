@@ -1,8 +1,9 @@
 /** Results of the registry's search in fields and texts, which arrive after the names. */
 import { hasOverview } from "../api/features.js";
-import { splitSubject } from "../state/listing_columns.js";
+import { splitSubject } from "../text/split_subject.js";
 import { useRequest } from "../parts/use_request.js";
-import { href, path } from "../state/routes.js";
+import { path } from "../api/encode_url.js";
+import { href } from "../state/routes.js";
 import { asksRegistry, readQuery } from "./query.js";
 import { fragmentOf, searchRegistry } from "./registry_search.js";
 import { pause } from "./use_found.js";

@@ -20,7 +20,7 @@ export const fragmentOf = ({ line, column }) => line === undefined ? "" : `at-${
  */
 export async function searchRegistry(query, place, { signal, limit = 1000, deleted = false } = {}) {
   const words = query.words.join(" ");
-  /** @type {import("../state/types.d.ts").Query} */
+  /** @type {import("../api/types.d.ts").Query} */
   const asked = { latestOnly: true, limit, deleted, type: query.type, tag: query.tag, field: query.field };
   if (query.text) Object.assign(asked, { q: query.text, in: "text" });
   else if (place !== "names" && words) Object.assign(asked, { q: words, in: place === "fields" ? "field" : "text" });

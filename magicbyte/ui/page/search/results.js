@@ -1,10 +1,12 @@
 /** Results that the page finds itself: pins, visits, ids, names and places. */
-import { listingRow, splitSubject } from "../state/listing_columns.js";
+import { splitSubject } from "../text/split_subject.js";
+import { listingRow } from "../state/listing_columns.js";
 import { TypeBadge } from "../parts/badges.js";
-import { href, path } from "../state/routes.js";
+import { path } from "../api/encode_url.js";
+import { href } from "../state/routes.js";
 import { context, overview } from "../state/signals.js";
 import { html } from "../vendor/ui.js";
-import { addressOf } from "../views/list/addresses.js";
+import { subjectHref } from "../state/subject_href.js";
 import { matching, namesOf } from "./matching.js";
 import { marked, readQuery } from "./query.js";
 import { pinned, recent, shownName } from "./recent.js";
@@ -103,7 +105,7 @@ function nameGroup(typed) {
     return [{
       key: facts.subject,
       subject: facts.subject,
-      address: addressOf(facts),
+      address: subjectHref(facts),
       parts: marked(names.name[row], query.words),
       badge: facts.type && html`<${TypeBadge} type=${facts.type} />`,
     }];

@@ -1,27 +1,31 @@
 /** Tracks whether the registry is reachable, and what it refused, from the events of the transport. */
 import { actionOf } from "../api/actions.js";
+import { address, connect } from "../api/client.js";
 import { GONE } from "../api/transport.js";
 import { askRightsAgain, forgetRights } from "./rights.js";
-import { comebacks, forgetRefusals, me, online, refuse } from "./signals.js";
+import { ROOT } from "./routes.js";
+import { comebacks, config, context, forgetRefusals, me, online, refuse } from "./signals.js";
 
-/** @typedef {import("./types.d.ts").TransportEvent} TransportEvent */
+/** @typedef {import("../api/types.d.ts").TransportEvent} TransportEvent */
 
 const LONGEST_WAIT = 30;
 let timer = 0;
 let wait = 0;
-/** The address of a path at the registry, outside of all contexts. @type {(path: string) => string} */
-let addressOf = (path) => path;
 
-/**
- * Sets how to reach the registry; called once by api/client.js.
- * @param {(path: string) => string} address
- */
-export function connect(address) {
-  addressOf = address;
+/** Connects the transport to the page's state; called once by app.js, before the first request. */
+export function connectTransport() {
+  const { registryBase, features } = config.peek();
+  connect({
+    root: ROOT,
+    registryBase,
+    joinsRequests: features.includes("together"),
+    context: () => context.peek(),
+    onEvent: onTransport,
+  });
 }
 
 /** Acts on an event. @param {TransportEvent} event */
-export function onTransport(event) {
+function onTransport(event) {
   if (event.kind === "signed-in") {
     forgetRefusals();
     return forgetRights();
@@ -32,7 +36,7 @@ export function onTransport(event) {
   if (!online.peek().up && !online.peek().leaderless) back();
 }
 
-/** @param {{method: string, path: string, query?: import("./types.d.ts").Query, message: string}} refusal */
+/** @param {{method: string, path: string, query?: import("../api/types.d.ts").Query, message: string}} refusal */
 function remember({ method, path, query, message }) {
   const { action, subject } = actionOf(method, path, query);
   if (!action) return;
@@ -59,7 +63,7 @@ export async function askAgain() {
   const { leaderless, message = "The registry cannot be reached." } = online.peek();
   const path = leaderless ? "/health/ready" : "/";
   try {
-    const response = await fetch(addressOf(path), { headers: { Accept: "application/json" } });
+    const response = await fetch(address(path, { context: false }), { headers: { Accept: "application/json" } });
     if (!GONE.has(response.status) && !(leaderless && await namesOldLeader(response))) return back();
     lost({ message, leaderless });
   } catch {

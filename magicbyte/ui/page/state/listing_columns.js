@@ -1,6 +1,6 @@
 /** The listing of subjects in columns: rows, names by context, and changes from the feed. Pure. */
 
-/** @typedef {import("./types.d.ts").Overview} Overview */
+/** @typedef {import("../api/types.d.ts").Overview} Overview */
 /** @typedef {import("./types.d.ts").Facts} Facts */
 
 /** @type {(keyof Facts)[]} */
@@ -46,18 +46,6 @@ export function listingOfNames(names, live = names) {
   listing.subject = [...names];
   listing.deleted = names.map((name) => !alive.has(name));
   return listing;
-}
-
-/**
- * The context and the name of a subject: `:.eu:orders` is `orders` in `.eu`.
- * @param {string} subject
- * @returns {{context: string, name: string}} the context is empty for the default one
- */
-export function splitSubject(subject) {
-  // Almost all subjects are in the default context, and the list calls this for all of them.
-  const parts = subject.startsWith(":.") ? subject.match(/^:(\.[^:]*):(.*)$/s) : null;
-  if (!parts) return { context: "", name: subject };
-  return { context: parts[1] === "." ? "" : parts[1], name: parts[2] };
 }
 
 /**

@@ -13,7 +13,7 @@ export const listingError = signal(null);
 
 /**
  * The first rows of the default context and its counts, which come before the listing; null before and after.
- * @type {import("../vendor/ui.js").Signal<import("./types.d.ts").ListingHead | null>}
+ * @type {import("../vendor/ui.js").Signal<import("../api/types.d.ts").ListingHead | null>}
  */
 export const listingHead = signal(null);
 
@@ -88,7 +88,7 @@ export function readListing() {
   return reading;
 }
 
-/** @returns {Promise<import("./types.d.ts").Overview>} */
+/** @returns {Promise<import("../api/types.d.ts").Overview>} */
 async function read() {
   if (hasOverview()) {
     try {

@@ -3,7 +3,7 @@ import { lackWords } from "../text/phrases.js";
 import { signal } from "../vendor/ui.js";
 
 /**
- * @typedef {{someSubject: string[], settings: string[], registry: string[]}} ContextRights operations that are allowed
+ * @typedef {import("../api/rights.js").ContextRights} ContextRights
  * @typedef {{subjects: Record<string, string[]>, contexts: Record<string, ContextRights>}} KnownRights by names with
  *   contexts, and by contexts
  */

@@ -3,11 +3,12 @@
  *
  * The page's URL is the API's URL behind `/ui`: the part before it is any prefix that a proxy adds.
  */
+import { printQuery } from "../api/encode_url.js";
 import { ROWS } from "./route_table.js";
 import { signal } from "../vendor/ui.js";
 
 /** @typedef {import("./types.d.ts").RouteRow} RouteRow */
-/** @typedef {import("./types.d.ts").Query} Query */
+/** @typedef {import("../api/types.d.ts").Query} Query */
 /** @typedef {import("./types.d.ts").Location} Location */
 
 /** The path of the page's folder, with a slash at its end: `/ui/` or `/sr/ui/`. */
@@ -63,29 +64,6 @@ function decode(segment) {
   } catch {
     return segment; // a lone % that someone typed
   }
-}
-
-/**
- * A path with its values percent-encoded: path`/subjects/${subject}/edit`.
- * @param {TemplateStringsArray} strings
- * @param {...(string | number)} values
- */
-export function path(strings, ...values) {
-  return String.raw({ raw: strings }, ...values.map((value) => encodeURIComponent(value)));
-}
-
-/**
- * The query of an object: values that are undefined, null, false or empty are left out; true is written as `true`, a list as
- * a parameter that is repeated.
- * @param {Query} [query]
- */
-export function printQuery(query = {}) {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().map((one) => /** @type {[string, any]} */ ([name, one]))
-  );
-  const given = pairs.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "");
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return text ? "?" + text : "";
 }
 
 /**

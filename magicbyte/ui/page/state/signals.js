@@ -6,7 +6,7 @@ import { READ_ONLY_PAGE } from "../text/phrases.js";
 import { computed, signal } from "../vendor/ui.js";
 
 /** @typedef {import("./types.d.ts").Config} Config */
-/** @typedef {import("./types.d.ts").Overview} Overview */
+/** @typedef {import("../api/types.d.ts").Overview} Overview */
 
 /** The page's configuration, which index.html contains; these values without a page. */
 export const config = signal(

@@ -25,7 +25,9 @@ export function originWords(origin, ofRegistry = false) {
 
 export const NOT_SET = "not set";
 
-/** Why there is no value, within a line. @type {Record<import("../api/fact.js").Gap, string>} */
+/** @typedef {"absent" | "forbidden" | "costly" | "unknown"} Gap Why there is no value. */
+
+/** Why there is no value, within a line. @type {Record<Gap, string>} */
 export const GAPS = {
   absent: "none",
   forbidden: "you may not read it",
@@ -33,10 +35,10 @@ export const GAPS = {
   unknown: "unknown",
 };
 
-/** The same in one word, for a narrow column. @type {Record<import("../api/fact.js").Gap, string>} */
+/** The same in one word, for a narrow column. @type {Record<Gap, string>} */
 export const BRIEF_GAPS = { ...GAPS, forbidden: "forbidden", costly: "too costly" };
 
-/** The same as a heading. @type {Record<import("../api/fact.js").Gap, string>} */
+/** The same as a heading. @type {Record<Gap, string>} */
 export const GAP_HEADS = {
   absent: "Not there",
   forbidden: "You may not read it",

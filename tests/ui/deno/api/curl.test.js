@@ -1,7 +1,7 @@
 import { curl, quote } from "../../../../magicbyte/ui/page/api/curl.js";
 import { Exact } from "../../../../magicbyte/ui/page/api/json.js";
 import { actionOf } from "../../../../magicbyte/ui/page/api/actions.js";
-import { path } from "../../../../magicbyte/ui/page/state/routes.js";
+import { path } from "../../../../magicbyte/ui/page/api/encode_url.js";
 import { equal } from "../generated.js";
 
 const here = { origin: "http://localhost:8081", signedIn: "" };

@@ -1,5 +1,5 @@
 import { ApiError, Transport } from "../../../../magicbyte/ui/page/api/transport.js";
-import { path } from "../../../../magicbyte/ui/page/state/routes.js";
+import { path } from "../../../../magicbyte/ui/page/api/encode_url.js";
 import { equal } from "../generated.js";
 
 /** @param {string[]} sent receives the addresses of requests */

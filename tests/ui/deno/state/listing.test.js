@@ -1,10 +1,10 @@
-import { readEvents } from "../../../../magicbyte/ui/page/api/events.js";
+import { readEvents } from "../../../../magicbyte/ui/page/state/change_feed.js";
+import { splitSubject } from "../../../../magicbyte/ui/page/text/split_subject.js";
 import {
   listingOfNames,
   listingRow,
   newestFor,
   patched,
-  splitSubject,
   withRow,
 } from "../../../../magicbyte/ui/page/state/listing_columns.js";
 import { linesOf } from "../../../../magicbyte/ui/page/views/list/exporting.js";

@@ -1,4 +1,5 @@
-import { href, path, printQuery, readUrl } from "../../../../magicbyte/ui/page/state/routes.js";
+import { path, printQuery } from "../../../../magicbyte/ui/page/api/encode_url.js";
+import { href, readUrl } from "../../../../magicbyte/ui/page/state/routes.js";
 import { ROWS } from "../../../../magicbyte/ui/page/state/route_table.js";
 import { VIEWS } from "../../../../magicbyte/ui/page/view_modules.js";
 import { equal } from "../generated.js";

@@ -1,4 +1,4 @@
-import { letterTopics } from "../../../../magicbyte/ui/page/views/dead_letters/letter_topics.js";
+import { letterTopics } from "../../../../magicbyte/ui/page/views/kafka/letter_topics.js";
 import {
   conditionOf,
   fixCommand,

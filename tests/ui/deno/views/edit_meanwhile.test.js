@@ -1,7 +1,7 @@
 import { equal } from "../generated.js";
 import { messageNames } from "../../../../magicbyte/ui/page/views/edit/draft/message_names.js";
 import { mergedDraft, mergeDrafts } from "../../../../magicbyte/ui/page/views/edit/meanwhile/merged_draft.js";
-import { isGone, isStale } from "../../../../magicbyte/ui/page/views/edit/register.js";
+import { isGone, isStale } from "../../../../magicbyte/ui/page/views/edit/draft/base_version.js";
 
 /** @typedef {import("../../../../magicbyte/ui/page/views/edit/draft/drafts.js").Draft} Draft */
 

@@ -5,11 +5,11 @@ import { Card } from "../../parts/cards.js";
 import { config } from "../../state/signals.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
-import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../topics/broker.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
-import { Refreshing } from "../topics/refreshing.js";
-import { NeedsV3, RoomHead } from "../topics/room.js";
-import { Refused } from "../topics/rights.js";
+import { Refreshing } from "../kafka/refreshing.js";
+import { NeedsV3, RoomHead } from "../kafka/kafka_head.js";
+import { Refused } from "../kafka/kafka_rights.js";
 import { BrokerTable } from "./broker_table.js";
 import { TroubledPartitions } from "./troubled_partitions.js";
 

@@ -3,9 +3,10 @@
 import { cellFact, gapOf } from "../../api/fact.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Note, PlainVerdict, VerdictCard } from "../../parts/cards.js";
-import { useKeys } from "../../frame/keyboard.js";
+import { useKeys } from "../../parts/keyboard.js";
 import { useMedia } from "../../parts/use_media.js";
-import { go, goTo, href, path, route, setQuery } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { go, goTo, href, route, setQuery } from "../../state/routes.js";
 import { counted } from "../../text/counted.js";
 import { html, useMemo } from "../../vendor/ui.js";
 import { ChangeList } from "./change_list.js";

@@ -2,7 +2,7 @@
 
 import * as registry from "../../api/registry.js";
 import { call } from "../../api/client.js";
-import { path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
 import { compareTexts, layOut } from "../../text/in_worker.js";
 import { textOf } from "./rows.js";
 

@@ -3,7 +3,8 @@
 import * as registry from "../../api/registry.js";
 import { Icon } from "../../parts/icon.js";
 import { Time } from "../../parts/times.js";
-import { goTo, href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { goTo, href } from "../../state/routes.js";
 import { overview } from "../../state/signals.js";
 import { html, useId, useRef, useState } from "../../vendor/ui.js";
 import { allVersions } from "../../api/subject_versions.js";

@@ -3,7 +3,8 @@
 import { LinkButton } from "../../parts/buttons.js";
 import { numberedUpTo } from "../../parts/code_text.js";
 import { Empty } from "../../parts/states.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { fold, scopeAt, scopesOf } from "../../text/folds.js";
 import { counted } from "../../text/counted.js";
 import { html, useEffect, useMemo, useState } from "../../vendor/ui.js";

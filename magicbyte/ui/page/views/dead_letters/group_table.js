@@ -2,7 +2,8 @@
 import { Shown } from "../../parts/hostile.js";
 import { Scrolled } from "../../parts/scrolled.js";
 import { Time } from "../../parts/times.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { groupingOf, placeText } from "./wanted_letters.js";

@@ -7,12 +7,13 @@ import { Shown } from "../../parts/hostile.js";
 import { Loaded } from "../../parts/states.js";
 import { Time } from "../../parts/times.js";
 import { useRequest } from "../../parts/use_request.js";
-import { href, path, setQuery } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href, setQuery } from "../../state/routes.js";
 import { config, context, may } from "../../state/signals.js";
 import { fromBase64, toHex } from "../../text/bytes.js";
 import { html } from "../../vendor/ui.js";
 import { Crumb } from "../subject/subject_head.js";
-import { NoProxy } from "../topics/broker.js";
+import { NoProxy } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
 import { LetterPart } from "./letter_part.js";
 

@@ -9,7 +9,7 @@ import { timeOf } from "../topics/messages/wanted.js";
 import { Shown } from "../../parts/hostile.js";
 import { groupingOf, GROUPINGS } from "./wanted_letters.js";
 
-/** @typedef {import("../../state/types.d.ts").Query} Query */
+/** @typedef {import("../../api/types.d.ts").Query} Query */
 
 /** The columns of a condition. */
 const COLUMNS = "letter_partition letter_offset letter_time fingerprint replays topic partition offset timestamp " +

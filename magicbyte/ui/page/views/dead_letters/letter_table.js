@@ -2,7 +2,8 @@
 import { Button } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Time } from "../../parts/times.js";
-import { href, path, setQuery } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href, setQuery } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { counted } from "../../text/counted.js";

@@ -1,14 +1,14 @@
 /** The letters of a topic: counted by groups, the newest of them, and their replay. */
-import { Button } from "../../parts/buttons.js";
-import { LinkButton } from "../../parts/buttons.js";
+import { Button, LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Empty, Failure, Loading } from "../../parts/states.js";
-import { href, path, setQuery } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href, setQuery } from "../../state/routes.js";
 import { config, context, may } from "../../state/signals.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { Crumb } from "../subject/subject_head.js";
-import { NoProxy } from "../topics/broker.js";
+import { NoProxy } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
 import { GroupTable } from "./group_table.js";
 import { LetterBar } from "./letter_bar.js";

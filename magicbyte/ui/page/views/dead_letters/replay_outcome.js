@@ -2,7 +2,8 @@
 import { Snippet } from "../../parts/copying.js";
 import { Shown } from "../../parts/hostile.js";
 import { Failure } from "../../parts/states.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { counted } from "../../text/counted.js";

@@ -4,12 +4,13 @@ import { Button } from "../../parts/buttons.js";
 import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Empty } from "../../parts/states.js";
-import { go, href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { go, href } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
-import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../topics/broker.js";
-import { RoomHead } from "../topics/room.js";
-import { letterTopics } from "./letter_topics.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
+import { RoomHead } from "../kafka/kafka_head.js";
+import { letterTopics } from "../kafka/letter_topics.js";
 
 /** @param {import("../../state/types.d.ts").ViewProps} _props */
 export default function DeadLettersPage(_props) {

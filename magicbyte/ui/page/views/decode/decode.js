@@ -17,7 +17,7 @@ import { Cells, Dump } from "../topics/messages/cells.js";
 import { SchemaOf } from "../topics/messages/decoded.js";
 import { ReadAs } from "../topics/messages/read_as.js";
 import { textOf, ValueText } from "../topics/messages/value_text.js";
-import { Remarks } from "./remarks.js";
+import { Remarks } from "../topics/messages/remarks.js";
 
 /** @typedef {import("../../text/bytes.js").Form} Form */
 

@@ -1,18 +1,4 @@
-/**
- * The live check: one request a pause, against every version in both directions.
- *
- * @import { Explanation } from "./places/findings.js"
- * @import { Draft } from "./draft/drafts.js"
- * @import { Position } from "./places/edits.js"
- * @typedef {{version: number, backward: boolean, forward: boolean}} Verdict
- * @typedef {{sent: string, explanations: Explanation[], versions: Verdict[], cut: boolean, at: number, plain: Plain | null}} Checked
- * @typedef {{compatible: boolean, messages: string[]}} Plain  the answer of a registry that judges by its level alone
- * @typedef {{sent: string, message: string, position: Position | null}} Invalid
- * @typedef {{
- *   checking: boolean, checked: Checked | null, invalid: Invalid | null,
- *   failure: import("../../api/client.js").ApiError | null, again: () => void,
- * }} Check  `checked` stays while a later text is invalid or being checked
- */
+/** The live check: one request a pause, against every version in both directions. */
 import { ApiError } from "../../api/client.js";
 import { gapOf } from "../../api/fact.js";
 import { isMissingRoute } from "../../api/transport.js";
@@ -21,6 +7,12 @@ import { comebacks } from "../../state/signals.js";
 import { useEffect, useRef, useState } from "../../vendor/ui.js";
 import { bodyOf } from "./draft/drafts.js";
 import { allowed, rowsOf } from "./places/matrix.js";
+
+/**
+ * @import { Explanation } from "./places/findings.js"
+ * @import { Check, Checked, Invalid, Plain, Verdict } from "./places/check.d.ts"
+ * @import { Draft } from "./draft/drafts.js"
+ */
 
 /** How long one pauses before a text is checked, in ms. */
 const PAUSE = 250;

@@ -10,7 +10,7 @@ const TOO_COSTLY = 42209;
 export const suggestsForce = ({ code, message }) => code === TOO_COSTLY && message.includes("force=true");
 
 /**
- * @param {{subject: string, request: import("../../state/types.d.ts").Request, busy: boolean, onForce: () => void}} props
+ * @param {{subject: string, request: import("../../api/types.d.ts").Request, busy: boolean, onForce: () => void}} props
  *   `request`: the registration without force
  */
 export function ForceOffer({ subject, request, busy, onForce }) {

@@ -5,7 +5,8 @@ import { GapBadge } from "../../parts/gap.js";
 import { Segmented } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Select } from "../../parts/menus.js";
-import { href, path, route, setQuery } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href, route, setQuery } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { allows } from "./checking.js";
 import { refusingMode } from "./register.js";
@@ -16,7 +17,7 @@ import { latestOf } from "./draft/stored_text.js";
  * @import { Mode } from "./meanwhile/subject_facts.js"
  * @param {{
  *   subject: string, versions: number[], level: Fact<string>, mode: Fact<Mode>, draft: import("./draft/drafts.js").Draft,
- *   check: import("./checking.js").Check,
+ *   check: import("./places/check.d.ts").Check,
  * }} props
  */
 export function EditHead({ subject, versions, level, mode, draft, check }) {
@@ -54,7 +55,7 @@ export function EditHead({ subject, versions, level, mode, draft, check }) {
   `;
 }
 
-/** @param {{check: import("./checking.js").Check, versions: number[], level: Fact<string>, mode: Fact<Mode>}} props */
+/** @param {{check: import("./places/check.d.ts").Check, versions: number[], level: Fact<string>, mode: Fact<Mode>}} props */
 function Verdict({ check, versions, level, mode }) {
   const refusing = refusingMode(mode);
   if (refusing) return html`<${VerdictBadge} ok=${false} text=${`refused by the mode ${refusing.mode}`} />`;

@@ -1,16 +1,17 @@
 /** The bar below the editor: what was checked, curl, the file, and Register. */
 import { ApiError } from "../../api/client.js";
-import { following } from "../../api/events.js";
+import { following } from "../../state/change_feed.js";
 import { gapOf, valueOr } from "../../api/fact.js";
 import { register } from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
 import { CurlButton } from "../../parts/copying.js";
-import { path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
 import { refusesVersions } from "../../state/modes.js";
 import { config, may } from "../../state/signals.js";
 import { counted } from "../../text/counted.js";
 import { originWords } from "../../text/phrases.js";
 import { html, useState } from "../../vendor/ui.js";
+import { isGone, isStale } from "./draft/base_version.js";
 import { bodyOf } from "./draft/drafts.js";
 import { Ago, saveAsFile } from "./foot.js";
 import { ForceOffer, suggestsForce } from "./force.js";
@@ -20,7 +21,7 @@ import { latestOf } from "./draft/stored_text.js";
 /**
  * @import { Fact } from "../../api/fact.js"
  * @import { Draft } from "./draft/drafts.js"
- * @import { Check } from "./checking.js"
+ * @import { Check } from "./places/check.d.ts"
  * @import { Mode, SubjectFacts } from "./meanwhile/subject_facts.js"
  * @typedef {{
  *   subject: string, versions: number[], level: Fact<string>, mode: Fact<Mode>, draft: Draft, check: Check,
@@ -138,20 +139,6 @@ function Said({ versions, level, mode, draft, check, equal }) {
     : "";
   return html`Checked <${Ago} at=${check.checked.at} />${against}.${unknown}${promise}`;
 }
-
-/**
- * Whether another version is the latest one than the one on top of which the draft is registered.
- * @param {number[]} versions
- * @param {Draft} draft
- */
-export const isStale = (versions, { base }) => base > 0 && versions.length > 0 && latestOf(versions) !== base;
-
-/**
- * Whether the subject of the draft has no version any more.
- * @param {number[]} versions
- * @param {Draft} draft
- */
-export const isGone = (versions, { base }) => base > 0 && versions.length === 0;
 
 /** The mode, if it is known and refuses every new version. @param {Fact<Mode>} mode */
 export function refusingMode(mode) {

@@ -3,9 +3,10 @@ import { valueOr } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { PlainVerdict } from "../../parts/cards.js";
 import { toast } from "../../parts/toasts.js";
-import { useKeys } from "../../frame/keyboard.js";
+import { useKeys } from "../../parts/keyboard.js";
 import { useRights } from "../../parts/use_rights.js";
-import { go, path, route, setQuery } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { go, route, setQuery } from "../../state/routes.js";
 import { asStored, pretty } from "../../text/pretty.js";
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { useCheck } from "./checking.js";
@@ -240,7 +241,7 @@ function useFocusBehind(editor, isBehind) {
 
 /**
  * Reads the facts of the subject again when a check was against other versions: without a change feed nothing else tells.
- * @param {import("./checking.js").Check} check
+ * @param {import("./places/check.d.ts").Check} check
  * @param {LiveFacts} facts
  */
 function useNewerCheck({ checked }, { versions, reload }) {
@@ -253,7 +254,7 @@ function useNewerCheck({ checked }, { versions, reload }) {
 
 /**
  * Opens the first place of the first check, if the level refuses it: later checks leave the text where it is.
- * @param {import("./checking.js").Check} check
+ * @param {import("./places/check.d.ts").Check} check
  * @param {import("./places/findings.js").Place[]} places
  * @param {(key: string) => void} open
  */

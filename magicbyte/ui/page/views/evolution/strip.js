@@ -1,6 +1,7 @@
 /** The versions as a strip of dots, oldest first, joined by how they read each other. */
 
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/ui.js";
 import { bondWords } from "./rows.js";
 

@@ -4,7 +4,8 @@ import { Badge, VerdictBadge } from "../../parts/badges.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Id, Time } from "../../parts/times.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 
 /** @import { Row } from "./rows.js" */

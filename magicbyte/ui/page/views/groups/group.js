@@ -7,11 +7,11 @@ import { href, setQuery } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { Crumb } from "../subject/subject_head.js";
-import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../topics/broker.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
-import { Refreshing } from "../topics/refreshing.js";
-import { missingRight } from "../topics/rights.js";
-import { GroupState } from "./group_state.js";
+import { Refreshing } from "../kafka/refreshing.js";
+import { missingRight } from "../kafka/kafka_rights.js";
+import { GroupState } from "../kafka/group_state.js";
 import { LagTable, MemberTable, placesOf } from "./lag_table.js";
 import { ResetCard } from "./reset.js";
 

@@ -5,7 +5,8 @@ import { Card } from "../../parts/cards.js";
 import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Empty } from "../../parts/states.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 

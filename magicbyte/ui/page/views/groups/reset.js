@@ -11,7 +11,7 @@ import { setQuery } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html, useId, useState } from "../../vendor/ui.js";
 import { counted } from "../../text/counted.js";
-import { Refused } from "../topics/rights.js";
+import { Refused } from "../kafka/kafka_rights.js";
 import { readPlaces, TARGETS, targetsOf, writePlaces } from "./reset_target.js";
 
 /**
@@ -30,7 +30,7 @@ export function ResetCard({ cluster, group, committed, query, reason, onDone }) 
   const request = admin.resetRequest(cluster, group, targets);
   const shown = plan?.of === JSON.stringify(request) ? plan.resets : null;
   const off = reason || problem;
-  /** @param {import("../../state/types.d.ts").Request} asked @param {(resets: admin.Reset[]) => void} then */
+  /** @param {import("../../api/types.d.ts").Request} asked @param {(resets: admin.Reset[]) => void} then */
   const sent = async (asked, then) => {
     if (off || busy) return;
     setBusy(true);

@@ -10,7 +10,7 @@ import { grouped } from "../../text/grouped.js";
 
 const WHOLE = { method: "GET", path: "/export" };
 
-/** @param {{listing: import("../../state/types.d.ts").Overview, rows: number[], filtered: boolean}} props */
+/** @param {{listing: import("../../api/types.d.ts").Overview, rows: number[], filtered: boolean}} props */
 export function ExportMenu({ listing, rows, filtered }) {
   const shown = () => exportSubjects(rows.map((row) => listing.subject[row]));
   return html`<${Menu} label="Export" items=${[

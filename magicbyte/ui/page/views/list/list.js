@@ -2,7 +2,7 @@
 import { hasOverview } from "../../api/features.js";
 import { listingRow } from "../../state/listing_columns.js";
 import { firstRows, listingError, listingHead, needListing, readListing } from "../../state/live_listing.js";
-import { useKeys } from "../../frame/keyboard.js";
+import { useKeys } from "../../parts/keyboard.js";
 import { Chip, LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
@@ -22,7 +22,7 @@ import { NothingFound } from "./nothing_found.js";
 import { Peek } from "./peek.js";
 import { SelectedBar } from "./selected_bar.js";
 import { SubjectTable } from "./table.js";
-import { addressOf } from "./addresses.js";
+import { subjectHref } from "../../state/subject_href.js";
 import { grouped } from "../../text/grouped.js";
 
 const URL_DELAY_MS = 250;
@@ -67,7 +67,7 @@ function countsOf({ counts }) {
 }
 
 /**
- * @param {{listing: import("../../state/types.d.ts").Overview, all: ReturnType<typeof countsOf> | null,
+ * @param {{listing: import("../../api/types.d.ts").Overview, all: ReturnType<typeof countsOf> | null,
  *   query: Record<string, string>}} props `all`: the counts if the listing has the first rows alone
  */
 function Listed({ listing, all, query }) {
@@ -103,7 +103,7 @@ function Listed({ listing, all, query }) {
     const chosen = facts ?? (typed && rows.length > 0 ? listingRow(listing, rows[0]) : null);
     if (!chosen) return;
     writeTyped();
-    goTo(addressOf(chosen));
+    goTo(subjectHref(chosen));
   };
   const pick = () => {
     if (!peek) return;
@@ -227,7 +227,7 @@ function Listed({ listing, all, query }) {
   `;
 }
 
-/** What the panel shows while no row is chosen. @param {{listing: import("../../state/types.d.ts").Overview}} props */
+/** What the panel shows while no row is chosen. @param {{listing: import("../../api/types.d.ts").Overview}} props */
 function Brief({ listing }) {
   const names = namesOf(listing);
   const { count, versions, newest } = useMemo(() => summary(listing, context.value), [listing, context.value]);
@@ -241,7 +241,7 @@ function Brief({ listing }) {
         const facts = listingRow(listing, at);
         return facts && html`
           <a class="fld" key=${facts.subject}
-            href=${addressOf(facts)}><span class="mono anywhere"><${Shown} text=${names
+            href=${subjectHref(facts)}><span class="mono anywhere"><${Shown} text=${names
               .name[at]} /></span><span class="dim num">v${facts.version}</span></a>
         `;
       })
@@ -256,7 +256,7 @@ const MOST_NEWEST = 8;
 
 /**
  * The live subjects of a context: how many, their versions, and the rows that changed last.
- * @param {import("../../state/types.d.ts").Overview} listing
+ * @param {import("../../api/types.d.ts").Overview} listing
  * @param {string} inContext
  */
 function summary(listing, inContext) {

@@ -2,13 +2,15 @@
 import { heldVersions, holdersOf } from "../../api/holders.js";
 import * as registry from "../../api/registry.js";
 import { hasOverview } from "../../api/features.js";
-import { listingRow, splitSubject } from "../../state/listing_columns.js";
+import { splitSubject } from "../../text/split_subject.js";
+import { listingRow } from "../../state/listing_columns.js";
 import { Button, LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { toast } from "../../parts/toasts.js";
 import { useRequest } from "../../parts/use_request.js";
 import { useRights } from "../../parts/use_rights.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { context, may } from "../../state/signals.js";
 import { counted } from "../../text/counted.js";
 import { html, useRef } from "../../vendor/ui.js";
@@ -20,10 +22,10 @@ import { exportSubjects } from "./exporting.js";
 /** So many of the selected subjects are asked for who holds them. */
 const MOST_ASKED = 20;
 
-/** @param {{listing: import("../../state/types.d.ts").Overview, selected: Set<string>, onClear: () => void}} props */
+/** @param {{listing: import("../../api/types.d.ts").Overview, selected: Set<string>, onClear: () => void}} props */
 export const SelectedBar = (props) => props.selected.size > 0 && html`<${Bar} ...${props} />`;
 
-/** @param {{listing: import("../../state/types.d.ts").Overview, selected: Set<string>, onClear: () => void}} props */
+/** @param {{listing: import("../../api/types.d.ts").Overview, selected: Set<string>, onClear: () => void}} props */
 function Bar({ listing, selected, onClear }) {
   const subjects = [...selected];
   const held = useHolders(subjects);

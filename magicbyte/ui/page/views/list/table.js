@@ -1,14 +1,16 @@
 /** The table of subjects: only the rows near the window are in the document. */
 import { hasOverview } from "../../api/features.js";
 import { cellFact } from "../../api/fact.js";
-import { listingRow, splitSubject } from "../../state/listing_columns.js";
+import { splitSubject } from "../../text/split_subject.js";
+import { listingRow } from "../../state/listing_columns.js";
 import { TypeBadge } from "../../parts/badges.js";
 import { GapWords } from "../../parts/gap.js";
 import { beforeEnd, isCut, widthOf } from "../../parts/ends.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Time } from "../../parts/times.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { marked } from "../../search/query.js";
 import { originWords } from "../../text/phrases.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
@@ -26,7 +28,7 @@ const COLUMNS = [
 ];
 
 /**
- * @param {{listing: import("../../state/types.d.ts").Overview, rows: number[], count: number, words: string[], sort: string,
+ * @param {{listing: import("../../api/types.d.ts").Overview, rows: number[], count: number, words: string[], sort: string,
  *   peek: string, selected: Set<string>, excerpts: Map<string, {text: string, hash: string, version?: number}>,
  *   onSort: (sort: string) => void, onPeek: (subject: string) => void}} props `count`: how many rows there will be;
  *   `excerpts`: what a search found and where, by subject

@@ -1,7 +1,8 @@
 /** The inputs of a pipeline: how far each partition is behind, and where its Kafka sinks' last batch ended. */
 import { Card } from "../../parts/cards.js";
 import { Shown } from "../../parts/hostile.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { html, useState } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
 import { Scrolled } from "../../parts/scrolled.js";

@@ -2,7 +2,8 @@
 import { Card } from "../../parts/cards.js";
 import { Badge } from "../../parts/badges.js";
 import { Shown } from "../../parts/hostile.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
 import { Scrolled } from "../../parts/scrolled.js";

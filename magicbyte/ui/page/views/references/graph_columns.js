@@ -3,7 +3,8 @@
 import { TypeBadge } from "../../parts/badges.js";
 import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
-import { arrival, href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { arrival, href } from "../../state/routes.js";
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
 
 /** @import { Branch, Node } from "./tree.js" */

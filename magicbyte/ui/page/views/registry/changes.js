@@ -1,14 +1,15 @@
 /** The last 100 changes: from the feed's history, then as they come. */
-import { recentChanges } from "../../api/events.js";
+import { recentChanges } from "../../state/change_feed.js";
 import { lacking } from "../../api/features.js";
-import { splitSubject } from "../../state/listing_columns.js";
+import { splitSubject } from "../../text/split_subject.js";
 import { Card } from "../../parts/cards.js";
 import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Loaded } from "../../parts/states.js";
 import { Time } from "../../parts/times.js";
 import { useRequest } from "../../parts/use_request.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { changes, me } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 

@@ -3,7 +3,7 @@ import { call } from "../../api/client.js";
 import { cellFact, factOrUnknown } from "../../api/fact.js";
 import { hasOverview } from "../../api/features.js";
 import * as registry from "../../api/registry.js";
-import { splitSubject } from "../../state/listing_columns.js";
+import { splitSubject } from "../../text/split_subject.js";
 import { listingError, needListing, readListing } from "../../state/live_listing.js";
 import { LevelBadge } from "../../parts/badges.js";
 import { Card } from "../../parts/cards.js";

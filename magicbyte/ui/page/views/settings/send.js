@@ -1,7 +1,7 @@
 /** Sends a change and says in words when it is refused. */
 import { ApiError } from "../../api/client.js";
 import { toast } from "../../parts/toasts.js";
-import { path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
 import { refusalWords } from "../subject/held_by.js";
 
 /**

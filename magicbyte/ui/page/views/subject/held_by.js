@@ -1,7 +1,8 @@
 /** Who keeps a version or a subject from being deleted. */
-import { splitSubject } from "../../state/listing_columns.js";
+import { splitSubject } from "../../text/split_subject.js";
 import { Shown } from "../../parts/hostile.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 import { counted, numbered } from "../../text/counted.js";
 

@@ -1,9 +1,10 @@
 /** Links to the subjects whose names are nearest to one that is not there. */
-import { splitSubject } from "../../state/listing_columns.js";
+import { splitSubject } from "../../text/split_subject.js";
 import { needListing } from "../../state/live_listing.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { nearestNames } from "../../search/nearest.js";
 import { context, overview } from "../../state/signals.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";

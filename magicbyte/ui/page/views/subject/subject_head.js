@@ -2,7 +2,8 @@
 import { hasOverview } from "../../api/features.js";
 import { cellFact } from "../../api/fact.js";
 import { GapBadge } from "../../parts/gap.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { config, context, qualified } from "../../state/signals.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/ui.js";
 import { Badge, LevelBadge, listedOrigin, TypeBadge } from "../../parts/badges.js";

@@ -1,7 +1,8 @@
 /** The keys of a subject's pages: its versions, compare, edit, and the forms of a version. */
 
-import { useKeys } from "../../frame/keyboard.js";
-import { go, path } from "../../state/routes.js";
+import { useKeys } from "../../parts/keyboard.js";
+import { path } from "../../api/encode_url.js";
+import { go } from "../../state/routes.js";
 
 /**
  * @param {string} subject

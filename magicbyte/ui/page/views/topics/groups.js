@@ -7,13 +7,14 @@ import { Button } from "../../parts/buttons.js";
 import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Empty } from "../../parts/states.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
-import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
 import { TopicHead } from "./head.js";
-import { GroupState } from "../groups/group_state.js";
+import { GroupState } from "../kafka/group_state.js";
 
 /** @import { Fact } from "../../api/fact.js" */
 /** @typedef {{id: string, state: string, lags: rest.Lag[]}} Behind */

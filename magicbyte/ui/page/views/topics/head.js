@@ -3,11 +3,12 @@ import { clusterId } from "../../api/rest.js";
 import { Shown } from "../../parts/hostile.js";
 import { useRights } from "../../parts/use_rights.js";
 import { Crumb } from "../subject/subject_head.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { counted } from "../../text/counted.js";
 import { html, signal, useEffect, useLayoutEffect, useRef } from "../../vendor/ui.js";
-import { isLetterTopic } from "../dead_letters/letter_topics.js";
+import { isLetterTopic } from "../kafka/letter_topics.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */
 

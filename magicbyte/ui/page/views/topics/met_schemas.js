@@ -6,14 +6,15 @@ import { Card } from "../../parts/cards.js";
 import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
 import { Skeleton } from "../../parts/states.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { config, context } from "../../state/signals.js";
 import { cells } from "../../text/bytes.js";
 import { html } from "../../vendor/ui.js";
-import { useBroker } from "./broker.js";
+import { useBroker } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
-import { headerOf } from "./messages/decode_records.js";
-import { PARTS } from "./subjects.js";
+import { headerOf } from "../kafka/decode_records.js";
+import { PARTS } from "../kafka/topic_subjects.js";
 
 /**
  * `id`: a number, a guid, or PLAIN

@@ -8,15 +8,16 @@ import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Empty } from "../../parts/states.js";
 import { useRights } from "../../parts/use_rights.js";
-import { href, path, setQuery } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href, setQuery } from "../../state/routes.js";
 import { listingError } from "../../state/live_listing.js";
 import { MARKERS, pipelinesSeen } from "../../state/pipelines_seen.js";
 import { config, may } from "../../state/signals.js";
 import { html, useEffect, useMemo, useState } from "../../vendor/ui.js";
-import { BrokerStrip, FromBroker, NoProxy, useBroker } from "./broker.js";
-import { missingRight } from "./rights.js";
-import { RoomHead } from "./room.js";
-import { PARTS, topicOf, useSubjects } from "./subjects.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
+import { missingRight } from "../kafka/kafka_rights.js";
+import { RoomHead } from "../kafka/kafka_head.js";
+import { PARTS, topicOf, useSubjects } from "../kafka/topic_subjects.js";
 import { grouped } from "../../text/grouped.js";
 
 /** @typedef {import("../../state/types.d.ts").Facts} Facts */

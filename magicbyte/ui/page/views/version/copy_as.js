@@ -2,10 +2,10 @@
 
 import { curl } from "../../api/curl.js";
 import { address } from "../../api/client.js";
-import { useKeys } from "../../frame/keyboard.js";
+import { useKeys } from "../../parts/keyboard.js";
 import { copy } from "../../parts/copying.js";
 import { Menu } from "../../parts/menus.js";
-import { path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
 import { html } from "../../vendor/ui.js";
 import { SNIPPETS, topicOf } from "./snippets.js";
 

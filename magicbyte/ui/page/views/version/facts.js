@@ -4,7 +4,8 @@ import { Badge } from "../../parts/badges.js";
 import { CopyButton } from "../../parts/copying.js";
 import { Shown, webAddress } from "../../parts/hostile.js";
 import { Id, Time } from "../../parts/times.js";
-import { href, path } from "../../state/routes.js";
+import { path } from "../../api/encode_url.js";
+import { href } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 
 /** @param {{data: any, subject: string}} props `data`: the version as the API answers it */

@@ -48,7 +48,7 @@ export function marksOf(places, sent, about) {
 }
 
 /**
- * @param {import("../checking.js").Invalid} invalid
+ * @param {import("../places/check.d.ts").Invalid} invalid
  * @returns {Mark}
  */
 export function invalidMark({ sent, message, position }) {

@@ -38,7 +38,7 @@ function tokensOf(text, type) {
  * Finds the version that a draft is equal to; null while there is none.
  * @param {string} subject
  * @param {Draft} draft
- * @param {import("../checking.js").Checked | null} checked
+ * @param {import("../places/check.d.ts").Checked | null} checked
  * @returns {number | null}
  */
 export function useEqualVersion(subject, draft, checked) {

@@ -3,7 +3,7 @@ import { valueOr } from "../../../api/fact.js";
 import { Button } from "../../../parts/buttons.js";
 import { html, useRef, useState } from "../../../vendor/ui.js";
 import { latestOf } from "../draft/stored_text.js";
-import { isGone, isStale } from "../register.js";
+import { isGone, isStale } from "../draft/base_version.js";
 
 /**
  * @import { SubjectFacts } from "./subject_facts.js"

@@ -11,7 +11,7 @@ import { sidesOf, titleOf } from "./words.js";
 
 /**
  * @param {{
- *   places: Place[], check: import("../checking.js").Check, versions: number[], about: About,
+ *   places: Place[], check: import("./check.d.ts").Check, versions: number[], about: About,
  *   open: string | null, onOpen: (key: string) => void,
  * }} props
  */
@@ -64,7 +64,7 @@ export function PlaceList({ places, check: { invalid, checked, checking, failure
   `;
 }
 
-/** @param {{invalid: import("../checking.js").Invalid, open: boolean, onOpen: (key: string) => void}} props */
+/** @param {{invalid: import("./check.d.ts").Invalid, open: boolean, onOpen: (key: string) => void}} props */
 function InvalidRow({ invalid: { message, position }, open, onOpen }) {
   return html`
     <button type="button" class="find1" aria-current=${open ? "true" : undefined} onClick=${() => onOpen("invalid")}>

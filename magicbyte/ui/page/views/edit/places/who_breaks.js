@@ -8,7 +8,7 @@ import { ROWS, rowsOf } from "./matrix.js";
 
 /**
  * @param {{
- *   check: import("../checking.js").Check, versions: number[], next: number,
+ *   check: import("./check.d.ts").Check, versions: number[], next: number,
  *   isNamed: boolean, level: string, onLevel: (level: string) => void,
  * }} props
  */

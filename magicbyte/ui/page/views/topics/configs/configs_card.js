@@ -6,9 +6,9 @@ import { CurlButton } from "../../../parts/copying.js";
 import { toast } from "../../../parts/toasts.js";
 import { setQuery } from "../../../state/routes.js";
 import { html, useState } from "../../../vendor/ui.js";
-import { FromBroker, useBroker } from "../broker.js";
+import { FromBroker, useBroker } from "../../kafka/broker.js";
 import { counted } from "../../../text/counted.js";
-import { missingRight, Refused } from "../rights.js";
+import { missingRight, Refused } from "../../kafka/kafka_rights.js";
 import { ConfigTable } from "./config_table.js";
 
 /** @typedef {Map<string, admin.Change>} Changes by the property's name */
@@ -74,7 +74,7 @@ function Foot({ cluster, topic, changes, reason, onDone, onDrop }) {
   const [busy, setBusy] = useState(false);
   const request = admin.configsRequest(cluster, topic, [...changes.values()]);
   const text = JSON.stringify(request);
-  /** @param {import("../../../state/types.d.ts").Request} asked @param {() => void} then */
+  /** @param {import("../../../api/types.d.ts").Request} asked @param {() => void} then */
   const sent = async (asked, then) => {
     if (reason || busy) return;
     setBusy(true);

@@ -9,11 +9,11 @@ import { toast } from "../../../parts/toasts.js";
 import { go } from "../../../state/routes.js";
 import { config } from "../../../state/signals.js";
 import { html, useId, useState } from "../../../vendor/ui.js";
-import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../broker.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../../kafka/broker.js";
 import { counted } from "../../../text/counted.js";
 import { recordsIn, TopicHead } from "../head.js";
-import { missingRight, Refused } from "../rights.js";
-import { NeedsV3 } from "../room.js";
+import { missingRight, Refused } from "../../kafka/kafka_rights.js";
+import { NeedsV3 } from "../../kafka/kafka_head.js";
 import { ConfigsCard } from "./configs_card.js";
 
 /** @typedef {{cluster: string, facts: admin.Topic} | null} Read */

@@ -2,7 +2,8 @@
 import { bytesOf } from "../../../api/serdes.js";
 import { perhapsHidden } from "../../../parts/gap.js";
 import { Shown } from "../../../parts/hostile.js";
-import { href, path } from "../../../state/routes.js";
+import { path } from "../../../api/encode_url.js";
+import { href } from "../../../state/routes.js";
 import { plainText } from "../../../text/bytes.js";
 import { html } from "../../../vendor/ui.js";
 import { OneLine, PREVIEW } from "./value_text.js";

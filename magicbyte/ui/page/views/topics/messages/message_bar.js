@@ -6,7 +6,7 @@ import { setQuery } from "../../../state/routes.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { KINDS, orderOf, splitKind, timeOf } from "./wanted.js";
 
-/** @typedef {import("../../../state/types.d.ts").Query} Query */
+/** @typedef {import("../../../api/types.d.ts").Query} Query */
 
 /** Shows other records: the cursor and the open record belong to those before. @param {Query} patch */
 const show = (patch) => setQuery({ cursor: null, open: null, ...patch }, { replace: false });

@@ -1,11 +1,12 @@
 /** Messages of a topic, of all partitions, merged by time: a page of those that fit a filter, or as they come. */
 import * as rest from "../../../api/rest.js";
 import { LinkButton } from "../../../parts/buttons.js";
-import { useKeys } from "../../../frame/keyboard.js";
-import { href, path, setQuery } from "../../../state/routes.js";
+import { useKeys } from "../../../parts/keyboard.js";
+import { path } from "../../../api/encode_url.js";
+import { href, setQuery } from "../../../state/routes.js";
 import { config, context, may } from "../../../state/signals.js";
 import { html, useState } from "../../../vendor/ui.js";
-import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../broker.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../../kafka/broker.js";
 import { TopicHead } from "../head.js";
 import { FilterForm } from "./filter_form.js";
 import { Followed } from "./followed.js";

@@ -8,20 +8,21 @@ import { Shown } from "../../../parts/hostile.js";
 import { Icon } from "../../../parts/icon.js";
 import { absolute, isTime, timeOfDay } from "../../../parts/times.js";
 import { useRequest } from "../../../parts/use_request.js";
-import { href, path } from "../../../state/routes.js";
+import { path } from "../../../api/encode_url.js";
+import { href } from "../../../state/routes.js";
 import { fromBase64, plainText, toHex } from "../../../text/bytes.js";
 import { counted } from "../../../text/counted.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { Cells, Dump } from "./cells.js";
 import { hiddenWords, InLine, plainOf, SchemaOf } from "./decoded.js";
 import { textOf, ValueText } from "./value_text.js";
-import { Remarks } from "../../decode/remarks.js";
+import { Remarks } from "./remarks.js";
 
 /** @typedef {import("../../../api/rest.js").RecordBytes} RecordBytes */
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
 /** @typedef {import("../../../api/messages.js").FoundRecord} FoundRecord */
 /** @typedef {import("../../../api/messages.js").Wanted} Wanted */
-/** @typedef {RecordBytes & {decoded?: {key?: Decoded, value?: Decoded}}} DecodedRecord */
+/** @typedef {import("../../kafka/decode_records.js").DecodedRecord} DecodedRecord */
 
 /** @param {{record: FoundRecord, wanted: Wanted, query: Record<string, string>, open: boolean, onToggle: () => void}} props */
 export function RecordRow({ record, wanted, query, open, onToggle }) {

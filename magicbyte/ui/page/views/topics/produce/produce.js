@@ -7,20 +7,21 @@ import { Select } from "../../../parts/menus.js";
 import { Failure } from "../../../parts/states.js";
 import { toast } from "../../../parts/toasts.js";
 import { useRequest } from "../../../parts/use_request.js";
-import { useKeys } from "../../../frame/keyboard.js";
-import { go, href, path } from "../../../state/routes.js";
+import { useKeys } from "../../../parts/keyboard.js";
+import { path } from "../../../api/encode_url.js";
+import { go, href } from "../../../state/routes.js";
 import { listingError, readListing } from "../../../state/live_listing.js";
 import { config, may } from "../../../state/signals.js";
 import { html, useState } from "../../../vendor/ui.js";
-import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../broker.js";
-import { decodeRecords } from "../messages/decode_records.js";
+import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../../kafka/broker.js";
+import { decodeRecords } from "../../kafka/decode_records.js";
 import { TopicHead } from "../head.js";
 import { HeaderInputs, headersOf } from "./header_inputs.js";
 import { PartInput } from "./part_input.js";
-import { PARTS, useSubjects } from "../subjects.js";
+import { PARTS, useSubjects } from "../../kafka/topic_subjects.js";
 
 /** @typedef {import("./part_input.js").Written} Written */
-/** @typedef {import("../messages/record.js").DecodedRecord} DecodedRecord */
+/** @typedef {import("../../kafka/decode_records.js").DecodedRecord} DecodedRecord */
 
 /** @param {import("../../../state/types.d.ts").ViewProps} props */
 export default function ProducePage({ params: { topic }, query }) {

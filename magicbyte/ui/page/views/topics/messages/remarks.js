@@ -1,12 +1,12 @@
 /** What a decoded value does not show: a note for each kind of remark, the gravest first. Defaults are folded. */
-import { Note } from "../../parts/cards.js";
-import { Shown } from "../../parts/hostile.js";
-import { grouped } from "../../text/grouped.js";
-import { counted } from "../../text/counted.js";
-import { html } from "../../vendor/ui.js";
+import { Note } from "../../../parts/cards.js";
+import { Shown } from "../../../parts/hostile.js";
+import { grouped } from "../../../text/grouped.js";
+import { counted } from "../../../text/counted.js";
+import { html } from "../../../vendor/ui.js";
 
-/** @typedef {import("../../api/serdes.js").Remark} Remark */
-/** @typedef {import("../../api/serdes.js").RemarkKind} RemarkKind */
+/** @typedef {import("../../../api/serdes.js").Remark} Remark */
+/** @typedef {import("../../../api/serdes.js").RemarkKind} RemarkKind */
 
 /**
  * The kinds, the gravest first, and what a note of each says.

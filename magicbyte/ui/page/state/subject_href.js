@@ -1,9 +1,10 @@
-/** Where a row of the list leads. */
-import { splitSubject } from "../../state/listing_columns.js";
-import { href, path } from "../../state/routes.js";
+/** The link of a subject, in its own context. */
+import { splitSubject } from "../text/split_subject.js";
+import { path } from "../api/encode_url.js";
+import { href } from "./routes.js";
 
 /** The address of a subject's latest version. @param {{subject: string, version: number | null}} facts */
-export function addressOf({ subject, version }) {
+export function subjectHref({ subject, version }) {
   const { context, name } = splitSubject(subject);
   return href(path`/subjects/${name}/versions/${version || "latest"}`, {}, { context });
 }

@@ -4,12 +4,12 @@
  * A stream takes one of the six connections that a browser opens to a server, so tabs share it by a lock and a
  * channel. Without these (plain http to another host) each visible tab follows by itself.
  */
-import { feedStartsAfter, takeChanges } from "../state/live_listing.js";
-import { ROOT } from "../state/routes.js";
-import { changes, me, online, overview } from "../state/signals.js";
+import { feedStartsAfter, takeChanges } from "./live_listing.js";
+import { ROOT } from "./routes.js";
+import { changes, me, online, overview } from "./signals.js";
 import { effect, signal } from "../vendor/ui.js";
-import { call } from "./client.js";
-import { lacks } from "./features.js";
+import { call } from "../api/client.js";
+import { lacks } from "../api/features.js";
 
 /** Whether this tab receives changes. */
 export const following = signal(false);

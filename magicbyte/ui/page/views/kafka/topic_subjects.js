@@ -1,5 +1,6 @@
 /** The subjects of topics by TopicNameStrategy: `{topic}-key` and `{topic}-value`, in the current context. */
-import { listingRow, splitSubject } from "../../state/listing_columns.js";
+import { splitSubject } from "../../text/split_subject.js";
+import { listingRow } from "../../state/listing_columns.js";
 import { needListing } from "../../state/live_listing.js";
 import { context, overview } from "../../state/signals.js";
 import { useEffect, useMemo } from "../../vendor/ui.js";

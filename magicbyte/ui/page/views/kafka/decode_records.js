@@ -1,9 +1,10 @@
 /** Decodes the keys and values of some records, each kind with one request. */
-import { decode } from "../../../api/serdes.js";
-import { PARTS } from "../subjects.js";
+import { decode } from "../../api/serdes.js";
+import { PARTS } from "./topic_subjects.js";
 
-/** @typedef {import("../../../api/rest.js").RecordBytes} RecordBytes */
-/** @typedef {import("./record.js").DecodedRecord} DecodedRecord */
+/** @typedef {import("../../api/rest.js").RecordBytes} RecordBytes */
+/** @typedef {import("../../api/serdes.js").Decoded} Decoded */
+/** @typedef {RecordBytes & {decoded?: {key?: Decoded, value?: Decoded}}} DecodedRecord */
 
 /**
  * @param {string} topic
@@ -21,7 +22,7 @@ export async function decodeRecords(topic, records, { signal, stored = false } =
 
 /**
  * @param {RecordBytes[]} records
- * @param {import("../../../api/serdes.js").Wanted} wanted
+ * @param {import("../../api/serdes.js").Wanted} wanted
  * @param {AbortSignal | undefined} signal
  */
 async function partsOf(records, wanted, signal) {

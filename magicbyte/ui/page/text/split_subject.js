@@ -1,0 +1,13 @@
+/** Names of subjects with their contexts. Pure. */
+
+/**
+ * The context and the name of a subject: `:.eu:orders` is `orders` in `.eu`.
+ * @param {string} subject
+ * @returns {{context: string, name: string}} the context is empty for the default one
+ */
+export function splitSubject(subject) {
+  // Almost all subjects are in the default context, and the list calls this for all of them.
+  const parts = subject.startsWith(":.") ? subject.match(/^:(\.[^:]*):(.*)$/s) : null;
+  if (!parts) return { context: "", name: subject };
+  return { context: parts[1] === "." ? "" : parts[1], name: parts[2] };
+}
