@@ -1,6 +1,6 @@
 /** The theme: system, light or dark. start.js sets it before the first paint. */
 import { effect, signal } from "../vendor/ui.js";
-import { stored } from "../state/stored.js";
+import { stored } from "../state/preferences.js";
 
 export const THEMES = ["system", "light", "dark"];
 

@@ -1,5 +1,5 @@
 /** Keyboard shortcuts: each page has its own, and `?` lists them. None works in inputs; users can turn off single keys. */
-import { stored } from "../state/stored.js";
+import { stored } from "../state/preferences.js";
 import { signal, useLayoutEffect, useRef } from "../vendor/ui.js";
 
 /** Whether single keys work (WCAG 2.1.4). */

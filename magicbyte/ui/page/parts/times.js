@@ -1,5 +1,5 @@
 /** Times relative to now with the absolute time in the title; ids. */
-import { stored } from "../state/stored.js";
+import { stored } from "../state/preferences.js";
 import { GAPS } from "../text/phrases.js";
 import { html } from "../vendor/ui.js";
 

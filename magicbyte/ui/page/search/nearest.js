@@ -3,7 +3,7 @@
 /** How many names are offered. */
 const MOST = 5;
 /** The share of letter pairs that two names must have in common. */
-const ALIKE = 0.5;
+const LEAST_SIMILARITY = 0.5;
 
 /**
  * The names most like a name, the nearest first.
@@ -15,7 +15,7 @@ export function nearestNames(names, name) {
   const pairs = pairsOf(name);
   return names
     .map((candidate) => ({ candidate, likeness: likeness(pairs, pairsOf(candidate)) }))
-    .filter((entry) => entry.likeness >= ALIKE && entry.candidate !== name)
+    .filter((entry) => entry.likeness >= LEAST_SIMILARITY && entry.candidate !== name)
     .sort((left, right) => right.likeness - left.likeness)
     .slice(0, MOST)
     .map((entry) => entry.candidate);

@@ -34,7 +34,7 @@ export function SearchDialog() {
     "g p": ["Go to pipelines", () => go("/pipelines")],
     "g d": ["Go to decode", () => go("/decode")],
     "g r": ["Go to the registry", () => go("/registry")],
-    u: ["One up", goUp],
+    u: ["One up", goToParent],
     y: ["Copy the address", () => copy(location.href, "Address copied")],
     c: ["Copy as curl", () => /** @type {HTMLElement | null} */ (document.querySelector("main [data-curl]"))?.click()],
   }, { scope: EVERYWHERE });
@@ -43,7 +43,7 @@ export function SearchDialog() {
 }
 
 /** Goes to the page that the way from the top names last. */
-function goUp() {
+function goToParent() {
   const ways = [...document.querySelectorAll("main .crumb a")].map((link) =>
     /** @type {HTMLAnchorElement} */ (link).href
   );

@@ -2,7 +2,7 @@
 import { splitSubject } from "../text/split_subject.js";
 import { route } from "../state/routes.js";
 import { qualified } from "../state/signals.js";
-import { stored } from "../state/stored.js";
+import { stored } from "../state/preferences.js";
 import { effect, untracked } from "../vendor/ui.js";
 
 const MOST = 8;

@@ -1,5 +1,5 @@
 /** Whether this browser has seen pipelines or their markers: the bar leads to them then, though no port is configured. */
-import { stored } from "./stored.js";
+import { stored } from "./preferences.js";
 
 /** The topic of all pipelines' markers. */
 export const MARKERS = "_magicbyte_pipelines";

@@ -63,7 +63,7 @@ function keysOf(lines, json) {
  * @returns {Hunk[] | null}
  */
 export function hunksOf(before, after, timeout) {
-  const [oldNumbers, newNumbers] = numbered(before, after);
+  const [oldNumbers, newNumbers] = lineNumbers(before, after);
   let head = 0;
   const shorter = Math.min(before.length, after.length);
   while (head < shorter && oldNumbers[head] === newNumbers[head]) head += 1;
@@ -104,7 +104,7 @@ export function hunksOf(before, after, timeout) {
 }
 
 /** Lines as numbers: equal lines get equal numbers. @param {string[]} before @param {string[]} after */
-function numbered(before, after) {
+function lineNumbers(before, after) {
   /** @type {Map<string, number>} */
   const numbers = new Map();
   /** @param {string} line */

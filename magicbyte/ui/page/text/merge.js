@@ -44,11 +44,11 @@ export function mergeTexts(base, mine, theirs, { json = false, timeout = 300 } =
     [baseAt, mineAt, theirsAt] = [baseTo, mineTo, theirsTo];
     if (piece.base.length + piece.mine.length + piece.theirs.length > 0) pieces.push(piece);
   };
-  for (const { start, end, mine: ours, theirs: others } of grouped(changes[0], changes[1])) {
+  for (const { start, end, mine: mineRegions, theirs: theirsRegions } of grouped(changes[0], changes[1])) {
     push("same", start, mineAt + start - baseAt, theirsAt + start - baseAt);
-    const [mineTo, theirsTo] = [mineAt + sizeOf(ours, start, end), theirsAt + sizeOf(others, start, end)];
-    if (others.length === 0) push("mine", end, mineTo, theirsTo);
-    else if (ours.length === 0) push("theirs", end, mineTo, theirsTo);
+    const [mineTo, theirsTo] = [mineAt + sizeOf(mineRegions, start, end), theirsAt + sizeOf(theirsRegions, start, end)];
+    if (theirsRegions.length === 0) push("mine", end, mineTo, theirsTo);
+    else if (mineRegions.length === 0) push("theirs", end, mineTo, theirsTo);
     else {
       const left = keys[1].slice(mineAt, mineTo);
       const right = keys[2].slice(theirsAt, theirsTo);
@@ -127,8 +127,8 @@ function grouped(mine, theirs) {
   const groups = [];
   for (const { side, region } of all) {
     const last = groups.at(-1);
-    const others = last?.[side === "mine" ? "theirs" : "mine"] ?? [];
-    if (last && (region.start < last.end || others.some((other) => touches(other, region)))) {
+    const opposite = last?.[side === "mine" ? "theirs" : "mine"] ?? [];
+    if (last && (region.start < last.end || opposite.some((other) => touches(other, region)))) {
       last[side].push(region);
       last.end = Math.max(last.end, region.end);
     } else groups.push({ start: region.start, end: region.end, mine: [], theirs: [], [side]: [region] });

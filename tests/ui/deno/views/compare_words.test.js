@@ -1,7 +1,7 @@
 import {
-  breaksWhom,
   changeLines,
   effectOf,
+  headlineOf,
   shortChange,
   verdict,
 } from "../../../../magicbyte/ui/page/views/compare/words.js";
@@ -126,11 +126,11 @@ Deno.test("another subject is named", () => {
 
 Deno.test("a note says whose reads break, on whose data", () => {
   equal(
-    breaksWhom(finding("FORWARD"), comparison(), "flights-value"),
+    headlineOf(finding("FORWARD"), comparison(), "flights-value"),
     "Breaks readers with version 1, on data written with version 3",
   );
   equal(
-    breaksWhom(finding("BACKWARD", { severity: "warning" }), comparison(), "flights-value"),
+    headlineOf(finding("BACKWARD", { severity: "warning" }), comparison(), "flights-value"),
     "May break readers with version 3, on data written with version 1",
   );
 });

@@ -2,13 +2,13 @@ import { letterTopics } from "../../../../magicbyte/ui/page/views/kafka/letter_t
 import {
   conditionOf,
   fixCommand,
+  letterRequest,
   mostOf,
   picksOf,
   purgeCommand,
   repairOf,
   replayCommand,
-  wantedLetters,
-} from "../../../../magicbyte/ui/page/views/dead_letters/wanted_letters.js";
+} from "../../../../magicbyte/ui/page/views/dead_letters/letter_request.js";
 import { equal } from "../generated.js";
 
 const GUID = "01234567-89ab-cdef-0123-456789abcdef";
@@ -43,11 +43,11 @@ const REQUESTS = [
 Deno.test("a URL asks for the same letters again", () => {
   for (const [query, wanted] of REQUESTS) {
     equal(
-      Object.entries(wantedLetters("t", queryOf(query))).sort(),
+      Object.entries(letterRequest("t", queryOf(query))).sort(),
       Object.entries({ topic: "t", by: "reason", letters: 100, ...wanted }).sort(),
     );
   }
-  equal(wantedLetters("t", {}, ".eu").context, ".eu");
+  equal(letterRequest("t", {}, ".eu").context, ".eu");
 });
 
 /** The query of a URL, and the condition of the command. @type {[string, string][]} */

@@ -47,11 +47,11 @@ Deno.test("versions are joined with what they changed and how they read each oth
     step(2, 4, ["a", "b", "c", "d", "e"].map(added), [false, false]),
     step(1, 2, [], [true, false]),
   ]);
-  equal(rows.map(({ version, before, bond, more }) => ({ version, before, bond, more })), [
-    { version: 4, before: 2, bond: "none", more: 1 },
-    { version: 3, before: null, bond: "unknown", more: 0 },
-    { version: 2, before: 1, bond: "half", more: 0 },
-    { version: 1, before: null, bond: "unknown", more: 0 },
+  equal(rows.map(({ version, before, compatibility, more }) => ({ version, before, compatibility, more })), [
+    { version: 4, before: 2, compatibility: "none", more: 1 },
+    { version: 3, before: null, compatibility: "unknown", more: 0 },
+    { version: 2, before: 1, compatibility: "half", more: 0 },
+    { version: 1, before: null, compatibility: "unknown", more: 0 },
   ]);
   equal(rows[0].changes, ["+ a", "+ b", "+ c", "+ d"]);
 });

@@ -1,4 +1,9 @@
-import { orderOf, splitKind, timeOf, wantedOf } from "../../../../magicbyte/ui/page/views/topics/messages/wanted.js";
+import {
+  orderOf,
+  searchRequest,
+  splitKind,
+  timeOf,
+} from "../../../../magicbyte/ui/page/views/topics/messages/search_request.js";
 import { equal } from "../generated.js";
 
 const MORE = { topic: "t", limit: 50 };
@@ -23,10 +28,10 @@ const REQUESTS = [
 
 Deno.test("a URL asks for the same messages again", () => {
   for (const [query, wanted] of REQUESTS) {
-    const asked = wantedOf("t", Object.fromEntries(new URLSearchParams(query)));
+    const asked = searchRequest("t", Object.fromEntries(new URLSearchParams(query)));
     equal(Object.entries(asked).sort(), Object.entries(wanted).sort());
   }
-  equal(wantedOf("t", {}, ".eu").context, ".eu");
+  equal(searchRequest("t", {}, ".eu").context, ".eu");
 });
 
 Deno.test("records from an offset or a time on are in their order", () => {

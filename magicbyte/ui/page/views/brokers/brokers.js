@@ -8,7 +8,7 @@ import { html } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
 import { Refreshing } from "../kafka/refreshing.js";
-import { NeedsV3, RoomHead } from "../kafka/kafka_head.js";
+import { KafkaHead, NeedsV3 } from "../kafka/kafka_head.js";
 import { Refused } from "../kafka/kafka_rights.js";
 import { BrokerTable } from "./broker_table.js";
 import { TroubledPartitions } from "./troubled_partitions.js";
@@ -19,9 +19,9 @@ export default function BrokersPage() {
   return html`
     <${BrokerStrip} request=${request} />
     <div class="page brokers">
-      <${RoomHead} at="/brokers" aside=${data && grouped(data.brokers.length)}>
+      <${KafkaHead} at="/brokers" aside=${data && grouped(data.brokers.length)}>
         ${data && html`<${Refreshing} request=${request} />`}
-      </${RoomHead}>
+      </${KafkaHead}>
       ${!config.value.restAvailable
         ? html`<${NoProxy} />`
         : error?.status === 403

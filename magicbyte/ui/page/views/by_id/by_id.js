@@ -17,7 +17,7 @@ import { html, useMemo, useState } from "../../vendor/ui.js";
 import { CodeLines } from "../code/code_lines.js";
 import { FindBox, useFind } from "../code/find_box.js";
 import { useLayouts } from "../code/use_layouts.js";
-import { SHORT } from "../code/windowed.js";
+import { SHORT } from "../code/virtual_list.js";
 import { usesOf } from "../../api/uses.js";
 
 /** @import { ViewProps } from "../../state/types.d.ts" */

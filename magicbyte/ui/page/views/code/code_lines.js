@@ -8,7 +8,7 @@ import { html, useMemo, useRef } from "../../vendor/ui.js";
 import { useWholeCopy } from "./copy_whole.js";
 import { lineOf, marksOf } from "./find_box.js";
 import { Segments } from "./segments.js";
-import { Windowed } from "./windowed.js";
+import { VirtualList } from "./virtual_list.js";
 
 /** @import { Layout } from "../../text/pretty.js" */
 /** @import { Lines } from "../../text/positions.js" */
@@ -75,7 +75,7 @@ export function CodeLines({ layout, lines, selected, select, label, links, found
     <div class="code wrapped" style=${numberedUpTo(lines.count)} role="region" aria-label=${`${label}, ${
       counted(count, "line")
     }`} ref=${box}>
-      <${Windowed} items=${numbers} goal=${goalOf(foundLine, selected, count)}
+      <${VirtualList} items=${numbers} goal=${goalOf(foundLine, selected, count)}
         find=${(/** @type {number} */ row) => document.getElementById(`L${row + 1}`)}
         render=${(/** @type {number} */ line) =>
           html`<div class=${classOf(line)} id=${"L" + line} data-line=${line} key=${line}>

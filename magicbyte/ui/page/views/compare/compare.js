@@ -11,7 +11,7 @@ import { href } from "../../state/routes.js";
 import { recordName } from "../../text/record_name.js";
 import { may } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
-import { ComparisonView } from "./comparison.js";
+import { ComparisonView } from "./comparison_view.js";
 import { load } from "./load.js";
 import { fieldsAfter } from "./words.js";
 

@@ -1,7 +1,7 @@
 /** The two texts of a comparison: side by side or unified, folded or whole, with findings under the lines. */
 
 import { Segments } from "../code/segments.js";
-import { Windowed } from "../code/windowed.js";
+import { VirtualList } from "../code/virtual_list.js";
 import { Shown } from "../../parts/hostile.js";
 import { segmentsOf } from "../../text/positions.js";
 import { counted, numbered } from "../../text/counted.js";
@@ -43,7 +43,7 @@ export function DiffText(props) {
   }
   const findable = rows.length <= FINDABLE;
   return html`
-    <${Windowed}
+    <${VirtualList}
       items=${parts}
       goal=${parts.findIndex((part) => "index" in part && part.index === current)}
       find=${(/** @type {number} */ part) => document.querySelector(`[data-row="${parts[part].index}"]`)}

@@ -4,7 +4,7 @@ import { Note } from "../../parts/cards.js";
 import { CopyButton } from "../../parts/copying.js";
 import { Shown } from "../../parts/hostile.js";
 import { html } from "../../vendor/ui.js";
-import { breaksWhom, ruleWords } from "./words.js";
+import { headlineOf, ruleWords } from "./words.js";
 
 /** @import { Comparison, Finding } from "../../text/answers.d.ts" */
 /** @import { Hint } from "./rows.js" */
@@ -22,7 +22,7 @@ function FindingNote({ finding, name, comparison, subject }) {
   return html`
     <${Note}
       tone=${error ? "bad" : "warn"}
-      who=${breaksWhom(finding, comparison, subject)}
+      who=${headlineOf(finding, comparison, subject)}
       rule=${`${ruleWords(finding.rule, finding.direction === "FORWARD")} ${finding.path}`}
       remedy=${finding.remedy && html`<${Shown} text=${finding.remedy} />`}
     >

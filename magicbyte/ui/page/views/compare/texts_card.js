@@ -24,7 +24,9 @@ export function TextsCard({ loaded, subject, split, whole, current }) {
   return html`<section class=${split ? "card texts split" : "card texts unified"} aria-label="Texts">
     <div class="texts-head">
       <${SideHead} version=${loaded.from} text=${texts?.before} subject=${subject} />
-      <${SideHead} version=${loaded.to} text=${texts?.after} subject=${subject} quiet=${texts && alike(texts)} />
+      <${SideHead} version=${loaded.to} text=${texts?.after} subject=${subject} quiet=${
+    texts && haveSameLineCount(texts)
+  } />
     </div>
     ${
     texts === null ? html`<${TooLarge} loaded=${loaded} />` : html`
@@ -36,7 +38,7 @@ export function TextsCard({ loaded, subject, split, whole, current }) {
 }
 
 /** Whether the same is to say about both texts. @param {Texts} texts */
-function alike({ before, after }) {
+function haveSameLineCount({ before, after }) {
   return before.bridge.fromLines.count === after.bridge.fromLines.count;
 }
 

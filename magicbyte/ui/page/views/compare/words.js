@@ -235,7 +235,7 @@ export function shortChange(change) {
 export const ruleWords = (rule, backwards) => backwards ? `${rule}, from new to old` : rule;
 
 /** The headline of a note: whose reads break. @param {Finding} finding @param {Comparison} comparison @param {string} subject */
-export function breaksWhom(finding, comparison, subject) {
+export function headlineOf(finding, comparison, subject) {
   const [older, newer] = [sideName(comparison.from, subject), sideName(comparison.to, subject)];
   const [reader, writer] = finding.direction === "BACKWARD" ? [newer, older] : [older, newer];
   const verb = finding.severity === "error" ? "Breaks" : "May break";

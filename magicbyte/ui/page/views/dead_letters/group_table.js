@@ -6,7 +6,7 @@ import { path } from "../../api/encode_url.js";
 import { href } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
-import { groupingOf, placeText } from "./wanted_letters.js";
+import { groupingOf, placeText } from "./letter_request.js";
 
 /** @typedef {import("../../api/dead_letters.js").Group} Group */
 

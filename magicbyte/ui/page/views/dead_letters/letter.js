@@ -61,7 +61,7 @@ export default function LetterPage({ params: { topic, partition, offset }, query
 /** @param {{topic: string, data: any}} props */
 function Letter({ topic, data: { letter, replayed, notesProblem } }) {
   return html`
-    <${Why} topic=${topic} letter=${letter} replayed=${replayed} notesProblem=${notesProblem} />
+    <${FailureCard} topic=${topic} letter=${letter} replayed=${replayed} notesProblem=${notesProblem} />
     ${["key", "value"].map((part) =>
       html`<${LetterPart} key=${part} name=${part} part=${letter[part]} isMasked=${letter.failure?.masked} />`
     )}
@@ -79,7 +79,7 @@ const isCut = ({ key, value }) =>
   [key, value].some((part) => part && (part.preview !== undefined || part.bytes > fromBase64(part.base64).length));
 
 /** @param {{topic: string, letter: any, replayed: any, notesProblem: string | null}} props */
-function Why({ topic, letter, replayed, notesProblem }) {
+function FailureCard({ topic, letter, replayed, notesProblem }) {
   const failure = letter.failure;
   const group = href(path`/dead-letters/${topic}`, { group: letter.fingerprint });
   if (!failure) {

@@ -5,9 +5,9 @@ import { Select } from "../../parts/menus.js";
 import { TimeInput } from "../../parts/time_input.js";
 import { setQuery } from "../../state/routes.js";
 import { html, useState } from "../../vendor/ui.js";
-import { timeOf } from "../topics/messages/wanted.js";
+import { timeOf } from "../topics/messages/search_request.js";
 import { Shown } from "../../parts/hostile.js";
-import { groupingOf, GROUPINGS } from "./wanted_letters.js";
+import { groupingOf, GROUPINGS } from "./letter_request.js";
 
 /** @typedef {import("../../api/types.d.ts").Query} Query */
 

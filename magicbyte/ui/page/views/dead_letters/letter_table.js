@@ -7,7 +7,7 @@ import { href, setQuery } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { counted } from "../../text/counted.js";
-import { MOST_PICKED, picksOf, placeText } from "./wanted_letters.js";
+import { MOST_PICKED, picksOf, placeText } from "./letter_request.js";
 
 /** @typedef {import("../../api/dead_letters.js").Letter} Letter */
 

@@ -7,7 +7,7 @@ import { href } from "../../state/routes.js";
 import { grouped } from "../../text/grouped.js";
 import { html } from "../../vendor/ui.js";
 import { counted } from "../../text/counted.js";
-import { placeText } from "./wanted_letters.js";
+import { placeText } from "./letter_request.js";
 
 /** @typedef {import("../../api/dead_letters.js").Outcome} Outcome */
 /** @typedef {import("./use_replay.js").ReplayState} ReplayState */
@@ -23,11 +23,11 @@ export function ReplayOutcome({ topic, replay, command }) {
   if (error) return html`<${ReplayFailure} error=${error} isDry=${isDry} outcomes=${outcomes} command=${command} />`;
   if (running || (!outcomes.length && !cancelled && !replay.cluster)) return null;
   const sent = tally(outcomes.filter(({ outcome }) => outcome !== "stays"), ({ topic_name: name }) => name ?? "");
-  const stays = outcomes.filter(({ outcome }) => outcome === "stays");
-  const reasons = tally(stays, ({ reason }) => reason ?? "");
+  const unsent = outcomes.filter(({ outcome }) => outcome === "stays");
+  const reasons = tally(unsent, ({ reason }) => reason ?? "");
   return html`
     <div class="outcome stack" data-outcome=${isDry ? "dry" : "sent"} role="status">
-      <p><b>${headOf(isDry, outcomes.length - stays.length, total)}</b>${cancelled
+      <p><b>${headOf(isDry, outcomes.length - unsent.length, total)}</b>${cancelled
         ? ` Cancelled after ${counted(outcomes.length, "letter")}; letters under way may still be sent.`
         : ""}</p>
       ${(sent.length > 0 || reasons.length > 0) && html`
@@ -57,7 +57,7 @@ export function ReplayOutcome({ topic, replay, command }) {
         )}</ul>
       `}
       ${warnings.map((text) => html`<p key=${text} class="s warn-text anywhere">! <${Shown} text=${text} />.</p>`)}
-      ${stays.length > 0 && html`<${Stays} topic=${topic} stays=${stays} />`}
+      ${unsent.length > 0 && html`<${UnsentLetters} topic=${topic} letters=${unsent} />`}
     </div>
   `;
 }
@@ -68,12 +68,14 @@ function headOf(isDry, sent, total) {
   return isDry ? `${counted(sent, "letter")} would be sent.` : `${counted(sent, "letter")} sent.`;
 }
 
-/** @param {{topic: string, stays: Outcome[]}} props */
-const Stays = ({ topic, stays }) =>
+/** @param {{topic: string, letters: Outcome[]}} props */
+const UnsentLetters = ({ topic, letters }) =>
   html`
-    <details open=${stays.length <= 20}>
-      <summary class="s dim num">${counted(stays.length, "letter")} that stay${stays.length === 1 ? "s" : ""}</summary>
-      <ul class="stays s">${stays.slice(0, LISTED).map(({ partition_id: partition, offset, reason, detail }) =>
+    <details open=${letters.length <= 20}>
+      <summary class="s dim num">${counted(letters.length, "letter")} that stay${letters.length === 1
+        ? "s"
+        : ""}</summary>
+      <ul class="stays s">${letters.slice(0, LISTED).map(({ partition_id: partition, offset, reason, detail }) =>
         html`
           <li
             key=${`${partition}:${offset}`}><a class="link mono num" href=${href(
@@ -84,7 +86,7 @@ const Stays = ({ topic, stays }) =>
             })}</a> <span class="anywhere"><b>${reason}</b>: <${Shown} text=${detail} /></span></li>
         `
       )}</ul>
-      ${stays.length > LISTED && html`<p class="dim s num">and ${grouped(stays.length - LISTED)} more</p>`}
+      ${letters.length > LISTED && html`<p class="dim s num">and ${grouped(letters.length - LISTED)} more</p>`}
     </details>
   `;
 

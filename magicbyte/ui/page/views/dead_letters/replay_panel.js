@@ -21,7 +21,7 @@ import {
   purgeCommand,
   repairOf,
   replayCommand,
-} from "./wanted_letters.js";
+} from "./letter_request.js";
 
 /** @typedef {ReturnType<typeof useReplay>} Replay */
 
@@ -38,7 +38,7 @@ export function ReplayPanel({ topic, query, wanted, onSent }) {
   return html`
     <${Card} title="Replay" class="card replay" aria-label="Replay">
       <div class="stack">
-        <${Which} picks=${picks.length} most=${most} again=${Boolean(repair.again)} />
+        <${LetterChoice} picks=${picks.length} most=${most} again=${Boolean(repair.again)} />
         <${RepairForm} query=${query} problem=${problem} />
         <div class="row wrap replay-acts">
           <${Button} reason=${refusal || problem} disabled=${replay.running} onClick=${() =>
@@ -79,7 +79,7 @@ const rightText = ({ operation, resource_type: type, resource_name: name }) =>
   `${operation} on ${type.toLowerCase().replaceAll("_", " ")} ${name}`;
 
 /** @param {{picks: number, most: number, again: boolean}} props */
-const Which = ({ picks, most, again }) =>
+const LetterChoice = ({ picks, most, again }) =>
   picks > 0
     ? html`
       <p class="row wrap s"><span class="num">${counted(picks, "letter")} that you picked.</span>

@@ -6,7 +6,7 @@ import { useLines } from "../../parts/use_lines.js";
 
 /** @param {WantedLetters} wanted @param {AbortSignal} signal */
 async function* ask(wanted, signal) {
-  for await (const { letter, ...others } of countLetters(wanted, signal)) yield { row: letter, ...others };
+  for await (const { letter, ...progress } of countLetters(wanted, signal)) yield { row: letter, ...progress };
 }
 
 /**

@@ -10,7 +10,7 @@ import { href } from "../../state/routes.js";
 import { html, useMemo } from "../../vendor/ui.js";
 import { draftOf } from "./draft/drafts.js";
 import { useSubjectFacts } from "./meanwhile/subject_facts.js";
-import { laidOutBeside, latestOf } from "./draft/stored_text.js";
+import { laidOutInWorker, latestOf } from "./draft/stored_text.js";
 import { Workbench } from "./workbench.js";
 
 /**
@@ -73,7 +73,7 @@ async function load(subject, from, signal) {
   return {
     subject,
     start,
-    startText: await laidOutBeside(start, signal),
+    startText: await laidOutInWorker(start, signal),
     facts: { versions, level: mapped(config, ({ compatibilityLevel }) => compatibilityLevel), mode },
   };
 }

@@ -62,7 +62,7 @@ export function Outcome(props) {
     `}
     <footer class="edit-foot">
       <span class="s dim grow" role="status" tabindex=${shown !== null || check.failure ? 0 : undefined}>
-        ${shown !== null ? html`<span class="bad-text">${shown.text}</span>` : html`<${Said} ...${props} />`}
+        ${shown !== null ? html`<span class="bad-text">${shown.text}</span>` : html`<${CheckStatus} ...${props} />`}
       </span>
       <${CurlButton} kind="quiet" request=${requestOf(subject, draft)} />
       <${Button} onClick=${() => saveAsFile(subject, next, draft)}>Save as file</${Button}>
@@ -114,7 +114,7 @@ async function problemOf(error, { draft, check, reload, onStale }) {
 }
 
 /** @param {Props} props */
-function Said({ versions, level, mode, draft, check, equal }) {
+function CheckStatus({ versions, level, mode, draft, check, equal }) {
   if (gapOf(check.failure) !== null) {
     return html`Not checked: ${check.failure?.message.replace(/\.?$/, ".")} The registry decides when you register.`;
   }

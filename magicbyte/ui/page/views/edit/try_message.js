@@ -114,8 +114,8 @@ function useTried(text, wanted) {
     const abort = new AbortController();
     const timer = setTimeout(() => {
       encode(text, wanted, { signal: abort.signal }).then(
-        (answer) => triedOf(answer, text),
-        (error) => failedOf(error, text),
+        (answer) => resultOf(answer, text),
+        (error) => failureOf(error, text),
       ).then((result) => {
         if (!abort.signal.aborted) setTried(result);
       });
@@ -133,7 +133,7 @@ function useTried(text, wanted) {
  * @param {string} text
  * @returns {Tried}
  */
-function triedOf({ error, path, at = null, data }, text) {
+function resultOf({ error, path, at = null, data }, text) {
   if (error === undefined) {
     const bytes = atob(data ?? "").length;
     return { ok: true, words: `It takes ${counted(bytes, "byte")}.`, at: null };
@@ -147,7 +147,7 @@ function triedOf({ error, path, at = null, data }, text) {
  * @param {string} text
  * @returns {Tried}
  */
-function failedOf(error, text) {
+function failureOf(error, text) {
   if (!(error instanceof SyntaxError)) {
     return {
       ok: false,

@@ -17,7 +17,7 @@ import { changesOf, moved } from "./places/edits.js";
 import { placesOf } from "./places/findings.js";
 import { EditHead } from "./head.js";
 import { LEVELS } from "./places/levels.js";
-import { aboutText, invalidMark, marksOf } from "./code/marked_places.js";
+import { aboutText, invalidMark, marksOf } from "./code/compute_marks.js";
 import { laidOut, latestOf } from "./draft/stored_text.js";
 import { useDraft } from "./draft/use_draft.js";
 import { Conflict } from "./meanwhile/conflict.js";

@@ -4,10 +4,10 @@ import { joined, shortChange } from "../compare/words.js";
 
 /** @import { Entry } from "../../api/subject_versions.js" */
 /** @import { Comparison } from "../../text/answers.d.ts" */
-/** @typedef {"both" | "half" | "none" | "unknown"} Bond How a version is joined to the one before. */
+/** @typedef {"both" | "half" | "none" | "unknown"} Compatibility How a version is joined to the one before. */
 /**
  * @typedef {Entry & {
- *   step: Comparison | null, before: number | null, isOldest: boolean, bond: Bond, changes: string[], more: number,
+ *   step: Comparison | null, before: number | null, isOldest: boolean, compatibility: Compatibility, changes: string[], more: number,
  * }} Row
  */
 
@@ -29,7 +29,7 @@ export function rowsOf(entries, steps) {
       step,
       before: step?.from.version ?? liveBefore(entries, at),
       isOldest: at === entries.length - 1,
-      bond: bondOf(step),
+      compatibility: compatibilityOf(step),
       changes: changes.slice(0, NAMED),
       more: Math.max(0, changes.length - NAMED),
     };
@@ -40,8 +40,8 @@ export function rowsOf(entries, steps) {
 const liveBefore = (entries, at) =>
   entries[at].deleted ? null : entries.slice(at + 1).find((entry) => !entry.deleted)?.version ?? null;
 
-/** @param {Comparison | null} step @returns {Bond} */
-export function bondOf(step) {
+/** @param {Comparison | null} step @returns {Compatibility} */
+export function compatibilityOf(step) {
   if (!step || step.error) return "unknown";
   const { backward, forward } = step;
   if (backward.compatible && forward.compatible) return "both";
@@ -59,8 +59,8 @@ export function nextStep(entries, steps) {
   return reached > oldest ? reached : null;
 }
 
-/** What a bond says. @param {Row} row */
-export function bondWords({ step, before, version }) {
+/** The compatibility in words. @param {Row} row */
+export function compatibilityWords({ step, before, version }) {
   if (!step || step.error || before === null) return "not compared";
   const { backward, forward } = step;
   const parts = [

@@ -3,7 +3,7 @@
 import { path } from "../../api/encode_url.js";
 import { href } from "../../state/routes.js";
 import { html, useLayoutEffect, useRef } from "../../vendor/ui.js";
-import { bondWords } from "./rows.js";
+import { compatibilityWords } from "./rows.js";
 
 /** @import { Row } from "./rows.js" */
 
@@ -33,14 +33,17 @@ export function Strip({ rows, subject }) {
 
 /** @param {{row: Row, first: boolean, subject: string}} props */
 function Dot({ row, first, subject }) {
-  const { version, deleted, before, bond } = row;
+  const { version, deleted, before, compatibility } = row;
   const joinedTo = !first && before !== null;
   return html`<li>
     ${
     !first && (joinedTo
       ? html`
-        <a class=${`bond ${bond}`} href=${href(path`/subjects/${subject}/compare`, { from: before, to: version })}
-          title=${bondWords(row)}><span class="hidden-text">${bondWords(row)}</span></a>
+        <a class=${`bond ${compatibility}`} href=${href(path`/subjects/${subject}/compare`, {
+          from: before,
+          to: version,
+        })}
+          title=${compatibilityWords(row)}><span class="hidden-text">${compatibilityWords(row)}</span></a>
       `
       : html`<span class="bond unknown"></span>`)
   }

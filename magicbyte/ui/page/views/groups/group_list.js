@@ -14,7 +14,7 @@ import { html, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
 import { Refreshing } from "../kafka/refreshing.js";
-import { NeedsV3, RoomHead } from "../kafka/kafka_head.js";
+import { KafkaHead, NeedsV3 } from "../kafka/kafka_head.js";
 import { GroupState } from "../kafka/group_state.js";
 import { lagOf } from "./lags.js";
 
@@ -29,9 +29,9 @@ export default function GroupListPage({ query }) {
   return html`
     <${BrokerStrip} request=${request} />
     <div class="page group-list">
-      <${RoomHead} at="/groups" aside=${groups && `${grouped(groups.length)}${visibly()}`}>
+      <${KafkaHead} at="/groups" aside=${groups && `${grouped(groups.length)}${visibly()}`}>
         ${groups && html`<${Refreshing} request=${request} />`}
-      </${RoomHead}>
+      </${KafkaHead}>
       ${config.value.restAvailable
         ? html`<${FromBroker} request=${request} rows=${10}>${(/** @type {admin.Group[] | null} */ found) =>
           found

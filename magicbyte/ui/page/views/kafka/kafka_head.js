@@ -9,7 +9,7 @@ const TABS = [["/topics", "Topics"], ["/groups", "Groups"], ["/brokers", "Broker
 ]];
 
 /** @param {{at: string, aside?: any, children?: any}} props `at`: the path of the current tab; `children`: actions */
-export const RoomHead = ({ at, aside, children }) =>
+export const KafkaHead = ({ at, aside, children }) =>
   html`
     <div class="page-head room-head">
       <h1 tabindex="-1">${TABS.find(([path]) => path === at)?.[1]}</h1>

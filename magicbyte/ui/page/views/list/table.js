@@ -5,7 +5,7 @@ import { splitSubject } from "../../text/split_subject.js";
 import { listingRow } from "../../state/listing_columns.js";
 import { TypeBadge } from "../../parts/badges.js";
 import { GapWords } from "../../parts/gap.js";
-import { beforeEnd, isCut, widthOf } from "../../parts/ends.js";
+import { beforeEnd, isCut, widthOf } from "../../parts/truncated_name.js";
 import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Time } from "../../parts/times.js";
@@ -132,7 +132,7 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
   `;
 }
 
-/** A name with what a search has found in it; the end stays in sight. @param {{parts: import("../../parts/ends.js").Part[]}} props */
+/** A name with what a search has found in it; the end stays in sight. @param {{parts: import("../../parts/truncated_name.js").Part[]}} props */
 function SubjectName({ parts }) {
   const [before, end] = beforeEnd(parts);
   const all = [...before, ...end];

@@ -13,7 +13,7 @@ import { Age, useNow } from "./ages.js";
 import { Batches } from "./batches.js";
 import { Inputs } from "./inputs.js";
 import { MarkersNote } from "./markers.js";
-import { Dead, Watermark } from "./pipelines.js";
+import { Dead, Watermark } from "./pipeline_list.js";
 import { Sinks } from "./sinks.js";
 import { Asked, FiguresAge, LostStrip, Reason, StateBadge } from "./state.js";
 import { Steps } from "./steps.js";

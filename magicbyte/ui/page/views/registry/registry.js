@@ -44,7 +44,7 @@ export default function Registry() {
 }
 
 /** The role of a node for a user who may not see it, and of another registry. @type {import("../../api/fact.js").Fact<any>} */
-const UNTOLD = { gap: "unknown", reason: "The registry does not tell you." };
+const NOT_TOLD = { gap: "unknown", reason: "The registry does not tell you." };
 
 /** The node that answers this page. */
 function Node() {
@@ -56,7 +56,7 @@ function Node() {
   const level = useRequest((signal) => factOrUnknown(registry.config("", { signal, defaultToGlobal: false })), []);
   /** @type {[string, any][]} */
   const facts = [
-    ["Role", node.leader === undefined ? html`<${GapWords} fact=${UNTOLD} />` : node.leader ? "leader" : "follower"],
+    ["Role", node.leader === undefined ? html`<${GapWords} fact=${NOT_TOLD} />` : node.leader ? "leader" : "follower"],
     ["Leader", node.leaderUrl && html`<span class="mono">${node.leaderUrl}</span>`],
     ["Offset", node.offset !== undefined && html`<span class="num">${grouped(node.offset)}</span>`],
     ["Behind the log by", node.lag ? html`<span class="num">${node.lag}</span>` : null],

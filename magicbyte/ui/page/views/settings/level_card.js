@@ -15,7 +15,7 @@ import { html, useId, useState } from "../../vendor/ui.js";
 import { LEVELS } from "../edit/places/levels.js";
 import { MOST, refusedBy } from "./refused_by.js";
 import { sent, settingsPath } from "./send.js";
-import { WhyNot } from "./why_not.js";
+import { DisabledReason } from "./disabled_reason.js";
 import { writeReason } from "./write_reason.js";
 
 /**
@@ -59,7 +59,7 @@ export function LevelCard({ subject, mode, level, origin, inherited, versions, o
           <span class="grow"></span>
           <${CurlButton} kind="quiet" request=${request} />
         </div>
-        <${WhyNot} id=${why} reason=${reason} />
+        <${DisabledReason} id=${why} reason=${reason} />
         ${chosen !== level && versions.length > 1 && html`
           <${Preview} key=${chosen} subject=${subject} level=${chosen} versions=${versions} />
         `}

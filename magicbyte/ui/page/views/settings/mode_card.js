@@ -10,7 +10,7 @@ import { toast } from "../../parts/toasts.js";
 import { forgetRefusals, may } from "../../state/signals.js";
 import { html, useId, useState } from "../../vendor/ui.js";
 import { sent, settingsPath } from "./send.js";
-import { WhyNot } from "./why_not.js";
+import { DisabledReason } from "./disabled_reason.js";
 
 /** @type {Record<string, string>} */
 const MEANINGS = {
@@ -85,7 +85,7 @@ export function ModeCard({ subject, mode, origin, onChanged }) {
             body: { mode: chosen },
           }} />
         </div>
-        <${WhyNot} id=${why} reason=${reason} />
+        <${DisabledReason} id=${why} reason=${reason} />
         <p class="s dim">${MEANINGS[chosen] ?? ""}</p>
         ${refusal !== "" && html`
           <div class="stack" role="group" aria-label="With force">

@@ -5,7 +5,7 @@ import { GapPart } from "../../parts/gap.js";
 import { html } from "../../vendor/ui.js";
 import { LevelCard } from "./level_card.js";
 import { ModeCard } from "./mode_card.js";
-import { OtherCard } from "./other_card.js";
+import { MoreSettingsCard } from "./more_settings_card.js";
 
 /** @import { Fact } from "../../api/fact.js" */
 
@@ -29,7 +29,7 @@ export function SettingCards({ subject, config, general, mode, live, onChanged }
         origin=${mode.value.origin} onChanged=${onChanged} />
     `}
     ${config.gap !== null ? html`<${Hidden} title="Other settings" fact=${config} />` : html`
-      <${OtherCard} key=${`other ${key}`} subject=${subject} mode=${inEffect} config=${config.value}
+      <${MoreSettingsCard} key=${`other ${key}`} subject=${subject} mode=${inEffect} config=${config.value}
         general=${general} onChanged=${onChanged} />
     `}
   `;

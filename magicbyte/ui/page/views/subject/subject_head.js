@@ -80,7 +80,7 @@ export const Crumb = ({ items }) =>
 const short = (count) => typeof count === "number" && count >= 1000 ? `${Math.floor(count / 1000)}k` : count;
 
 /** Tabs that need an outline or a graph, which only our registry has. */
-const OF_OURS = new Set(["fields", "references"]);
+const EXTENSION_TABS = new Set(["fields", "references"]);
 
 /**
  * @param {{subject: string, number: number | string, tab?: string, counts: Record<string, any>}} props `counts`: a
@@ -109,7 +109,7 @@ function Tabs({ subject, number, tab, counts }) {
       nav.current.scrollLeft = current.offsetLeft - (nav.current.clientWidth - current.offsetWidth) / 2;
     }
   }, [tab]);
-  const served = hasOverview() ? tabs : tabs.filter(([key]) => !OF_OURS.has(key));
+  const served = hasOverview() ? tabs : tabs.filter(([key]) => !EXTENSION_TABS.has(key));
   return html`<nav ref=${nav} class="tabs" aria-label="Of this subject">
     ${
     served.map(([key, words, address]) =>

@@ -17,8 +17,8 @@ import { config, context, may } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
-import { TopicHead } from "./head.js";
-import { MetSchemas } from "./met_schemas.js";
+import { TopicHead } from "./topic_head.js";
+import { SchemasInUse } from "./schemas_in_use.js";
 import { missingRight } from "../kafka/kafka_rights.js";
 import { PARTS, useSubjects } from "../kafka/topic_subjects.js";
 import { grouped } from "../../text/grouped.js";
@@ -51,7 +51,7 @@ export default function TopicPage({ params: { topic } }) {
               /** @type {{partitions: rest.Partition[]}} */ { partitions },
             ) =>
               html`
-                <${MetSchemas} topic=${topic} partitions=${partitions} subjects=${subjects} />
+                <${SchemasInUse} topic=${topic} partitions=${partitions} subjects=${subjects} />
                 <${Partitions} topic=${topic} partitions=${partitions} />
               `}</${FromBroker}>`
             : html`<${NoProxy} topic=${topic} />`}

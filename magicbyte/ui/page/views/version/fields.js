@@ -10,7 +10,7 @@ import { useRequest } from "../../parts/use_request.js";
 import { path } from "../../api/encode_url.js";
 import { href, route } from "../../state/routes.js";
 import { html, useEffect, useMemo } from "../../vendor/ui.js";
-import { SHORT, Windowed } from "../code/windowed.js";
+import { SHORT, VirtualList } from "../code/virtual_list.js";
 import { FieldFilter, filtered } from "./field_filter.js";
 import { sinceOf } from "./since.js";
 
@@ -76,7 +76,7 @@ function FieldsTable({ outline, subject, version }) {
     ${rows.length > SHORT && html`<${FieldFilter} find=${find} kept=${kept.length} all=${rows.length} />`}
     <table class="fields-table">
       <thead><tr><th>Name</th><th>Type</th><th>Description</th><th class="r">Since</th></tr></thead>
-      <${Windowed} items=${kept} tag="tbody" rowHeight=${ROW_HEIGHT}
+      <${VirtualList} items=${kept} tag="tbody" rowHeight=${ROW_HEIGHT}
         goal=${named ? kept.findIndex(({ node }) => node.path === named) : -1}
         find=${(/** @type {number} */ row) => document.getElementById(kept[row].node.path)}
         render=${(/** @type {Row} */ { node, depth }) =>

@@ -13,7 +13,7 @@ import { html, useEffect, useMemo } from "../../vendor/ui.js";
 import { CodeLines, countOf, hashOf, placeOf, rangeOf } from "../code/code_lines.js";
 import { FindBox, useFind } from "../code/find_box.js";
 import { useLayouts } from "../code/use_layouts.js";
-import { SHORT } from "../code/windowed.js";
+import { SHORT } from "../code/virtual_list.js";
 import { VersionFacts } from "./facts.js";
 
 /** @import { Lines } from "../../text/positions.js" */

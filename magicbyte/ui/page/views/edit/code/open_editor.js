@@ -26,13 +26,13 @@ import {
   StreamLanguage,
   unifiedMergeView,
 } from "../../../vendor/editor.js";
-import { marks, openMark, showMarks } from "./place_marks.js";
+import { marks, openMark, showMarks } from "./mark_extension.js";
 import { theme } from "./theme.js";
 import { completions } from "./completions.js";
 
 /**
  * @import { Change } from "../places/edits.js"
- * @import { Mark } from "./place_marks.js"
+ * @import { Mark } from "./mark_extension.js"
  * @typedef {"AVRO" | "JSON" | "PROTOBUF"} SchemaType
  * @typedef {{
  *   text: () => string,

@@ -1,11 +1,11 @@
 /** The editor as a part of the page: CodeMirror in the shadow root of an element, the open note in its slot. */
 import { h, html, useEffect, useLayoutEffect, useRef } from "../../../vendor/ui.js";
 import { openEditor } from "./open_editor.js";
-import { SLOT } from "./place_marks.js";
+import { SLOT } from "./mark_extension.js";
 
 /**
  * @import { Editor, SchemaType } from "./open_editor.js"
- * @import { Mark } from "./place_marks.js"
+ * @import { Mark } from "./mark_extension.js"
  * @import { Child } from "../../../state/types.d.ts"
  */
 

@@ -21,7 +21,7 @@ const squiggle = (/** @type {string} */ colour) => ({
   textUnderlineOffset: "4px",
 });
 
-const look = EditorView.theme({
+const editorTheme = EditorView.theme({
   "&": { height: "100%", color: "var(--ink)", backgroundColor: "transparent" },
   "&.cm-focused": { outline: "none" },
   "&.cm-focused .cm-content": { boxShadow: "none" },
@@ -145,4 +145,4 @@ const colours = HighlightStyle.define([
   { tag: tags.invalid, color: "var(--bad)" },
 ]);
 
-export const theme = [look, syntaxHighlighting(colours)];
+export const theme = [editorTheme, syntaxHighlighting(colours)];

@@ -16,7 +16,7 @@ export function laidOut({ schema, schemaType }) {
  * @param {{schema: string, schemaType?: string}} stored
  * @param {AbortSignal} signal
  */
-export async function laidOutBeside({ schema, schemaType }, signal) {
+export async function laidOutInWorker({ schema, schemaType }, signal) {
   const type = /** @type {import("../code/open_editor.js").SchemaType} */ (schemaType ?? "AVRO");
   return (await layOut({ text: schema, type }, signal)).laidOut.text.replace(/\r\n?/g, "\n");
 }

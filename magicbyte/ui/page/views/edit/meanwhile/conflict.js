@@ -47,7 +47,7 @@ export function Conflict({ theirs: { draft: theirs, base }, mine, start, onKeep,
         <${Button} kind="quiet" onClick=${onClose}>Back to the editor</${Button}>
       </div>
       <div class="row wrap conflict-said">
-        <p class="s dim grow" role="status">${saidOf(
+        <p class="s dim grow" role="status">${summaryOf(
           parts,
           left,
           base.type === mine.type && theirs.type === mine.type,
@@ -95,7 +95,7 @@ function openConflicts(parts, choices) {
  * @param {number} left
  * @param {boolean} isOneType
  */
-function saidOf(parts, left, isOneType) {
+function summaryOf(parts, left, isOneType) {
   if (!isOneType) return "The schemas are of different types: they cannot be merged.";
   if (parts === null) return "The texts are too large or too different to be merged.";
   const count = (/** @type {string} */ kind) =>

@@ -50,10 +50,10 @@ function rowsOf({ name, title, pieces }, version, choices, onChoice) {
   return pieces.map((piece, index) => {
     if (piece.kind === "same") {
       return html`
-        <${Same} key=${index} lines=${piece.mine} first=${index === 0} last=${index === pieces.length - 1} />
+        <${UnchangedLines} key=${index} lines=${piece.mine} first=${index === 0} last=${index === pieces.length - 1} />
       `;
     }
-    if (piece.kind !== "conflict") return html`<${Changed} key=${index} piece=${piece} version=${version} />`;
+    if (piece.kind !== "conflict") return html`<${ChangedLines} key=${index} piece=${piece} version=${version} />`;
     const conflict = number++;
     return html`
       <${Conflicting} key=${index} piece=${piece} version=${version} label=${`${title}: conflict ${conflict + 1}`}
@@ -64,7 +64,7 @@ function rowsOf({ name, title, pieces }, version, choices, onChoice) {
 }
 
 /** @param {{lines: string[], first: boolean, last: boolean}} props */
-function Same({ lines, first, last }) {
+function UnchangedLines({ lines, first, last }) {
   const [open, setOpen] = useState(false);
   const [head, tail] = [first ? 0 : NEAR, last ? 0 : NEAR];
   const folded = lines.length - head - tail;
@@ -81,7 +81,7 @@ function Same({ lines, first, last }) {
 const plain = (lines) => lines.map((line, index) => html`<${Line} key=${index} line=${line} />`);
 
 /** What one side changed, or both in the same way. @param {{piece: Piece, version: number}} props */
-function Changed({ piece: { kind, base, mine, theirs }, version }) {
+function ChangedLines({ piece: { kind, base, mine, theirs }, version }) {
   const who = kind === "mine" ? "yours" : kind === "theirs" ? `version ${version}` : "both";
   return html`
     <div class="merged" role="group" aria-label=${`Changed: ${who}`}>

@@ -26,10 +26,10 @@ export function mergeDrafts(base, mine, theirs) {
   /** @type {Part[]} */
   const parts = [];
   for (const [name, title] of PARTS) {
-    const [first, ours, others] = [base, mine, theirs].map((draft) => textOf(draft, name));
-    if (name !== "text" && first === ours && ours === others) continue;
-    const json = name !== "references" && [first, ours, others].every(isJson);
-    const pieces = mergeTexts(first, ours, others, { json });
+    const [baseText, mineText, theirsText] = [base, mine, theirs].map((draft) => textOf(draft, name));
+    if (name !== "text" && baseText === mineText && mineText === theirsText) continue;
+    const json = name !== "references" && [baseText, mineText, theirsText].every(isJson);
+    const pieces = mergeTexts(baseText, mineText, theirsText, { json });
     if (pieces === null) return null;
     parts.push({ name, title, json, pieces });
   }

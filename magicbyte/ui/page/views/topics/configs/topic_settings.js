@@ -11,7 +11,7 @@ import { config } from "../../../state/signals.js";
 import { html, useId, useState } from "../../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../../kafka/broker.js";
 import { counted } from "../../../text/counted.js";
-import { recordsIn, TopicHead } from "../head.js";
+import { recordsIn, TopicHead } from "../topic_head.js";
 import { missingRight, Refused } from "../../kafka/kafka_rights.js";
 import { NeedsV3 } from "../../kafka/kafka_head.js";
 import { ConfigsCard } from "./configs_card.js";
@@ -102,7 +102,7 @@ function PartitionsCard({ cluster, facts: { name, partitions, replicas, operatio
 }
 
 /** What a deletion takes away, read as the dialog opens. @param {{topic: string}} props */
-function WhatIsLost({ topic }) {
+function DeletionWarning({ topic }) {
   const { data } = useBroker((signal) => rest.partitions(topic, { signal }), [topic, "lost"]);
   const holds = data
     ? `${counted(recordsIn(data), "record")} in ${counted(data.length, "partition")}`
@@ -118,7 +118,7 @@ function DeleteCard({ cluster, facts: { name, operations, internal } }) {
   const remove = async () => {
     const sure = await askDialog({
       title: `Delete ${name}?`,
-      body: html`<${WhatIsLost} topic=${name} />`,
+      body: html`<${DeletionWarning} topic=${name} />`,
       confirm: "Delete the topic",
       mustType: name,
       danger: true,

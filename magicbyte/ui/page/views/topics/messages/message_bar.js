@@ -4,7 +4,7 @@ import { Select } from "../../../parts/menus.js";
 import { TimeInput } from "../../../parts/time_input.js";
 import { setQuery } from "../../../state/routes.js";
 import { html, useState } from "../../../vendor/ui.js";
-import { KINDS, orderOf, splitKind, timeOf } from "./wanted.js";
+import { KINDS, orderOf, splitKind, timeOf } from "./search_request.js";
 
 /** @typedef {import("../../../api/types.d.ts").Query} Query */
 

@@ -7,14 +7,14 @@ import { href, setQuery } from "../../../state/routes.js";
 import { config, context, may } from "../../../state/signals.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../../kafka/broker.js";
-import { TopicHead } from "../head.js";
+import { TopicHead } from "../topic_head.js";
 import { FilterForm } from "./filter_form.js";
-import { Followed } from "./followed.js";
+import { LiveRecords } from "./live_records.js";
 import { MessageBar } from "./message_bar.js";
 import { RecordList } from "./record_list.js";
 import { SearchEnd, SearchFailure, SearchProgress } from "./search_state.js";
 import { useSearch } from "./use_search.js";
-import { wantedOf } from "./wanted.js";
+import { searchRequest } from "./search_request.js";
 
 /** @typedef {import("../../../api/messages.js").Wanted} Wanted */
 /** @typedef {Record<string, number>} Ends the next offset by partition */
@@ -56,13 +56,13 @@ export default function MessagesPage({ params: { topic }, query }) {
 
 /** @param {{topic: string, partitions: rest.Partition[], query: Record<string, string>, onEnds: (ends: Ends) => void}} props */
 function Messages({ topic, partitions, query, onEnds }) {
-  const wanted = wantedOf(topic, query, context.value);
+  const wanted = searchRequest(topic, query, context.value);
   return html`
     <${MessageBar} partitions=${partitions} query=${query} wanted=${wanted} />
     <${FilterForm} query=${query} />
     ${query.follow === "true"
       ? html`
-        <${Followed} key=${JSON.stringify(
+        <${LiveRecords} key=${JSON.stringify(
           wanted,
         )} wanted=${wanted} query=${query}
           onEnds=${onEnds} />

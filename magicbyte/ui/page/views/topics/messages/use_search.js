@@ -6,7 +6,7 @@ import { useLines } from "../../../parts/use_lines.js";
 
 /** @param {Wanted} wanted @param {AbortSignal} signal */
 async function* ask(wanted, signal) {
-  for await (const { record, ...others } of search(wanted, signal)) yield { row: record, ...others };
+  for await (const { record, ...progress } of search(wanted, signal)) yield { row: record, ...progress };
 }
 
 /**
@@ -14,6 +14,6 @@ async function* ask(wanted, signal) {
  * @param {Wanted} wanted
  */
 export function useSearch(wanted) {
-  const { rows: records, ...others } = useLines(wanted, ask);
-  return { ...others, records };
+  const { rows: records, ...state } = useLines(wanted, ask);
+  return { ...state, records };
 }

@@ -9,7 +9,7 @@ import { html, useMemo, useRef } from "../../../vendor/ui.js";
 import { useWholeCopy } from "../../code/copy_whole.js";
 import { Segments } from "../../code/segments.js";
 import { useLayouts } from "../../code/use_layouts.js";
-import { Windowed } from "../../code/windowed.js";
+import { VirtualList } from "../../code/virtual_list.js";
 
 /** The characters of a value in a line. */
 export const PREVIEW = 400;
@@ -32,7 +32,7 @@ function ValueLines({ layout, label }) {
     <div class="code scroll" style=${numberedUpTo(lines.count)} tabindex="0" role="region" ref=${box}
       aria-label=${`${label}, ${counted(lines.count, "line")}`}>
       <div class="lines">
-        <${Windowed} items=${numbers} render=${(/** @type {number} */ line) =>
+        <${VirtualList} items=${numbers} render=${(/** @type {number} */ line) =>
           html`
             <div class="l" key=${line}
               data-line=${line}><span aria-hidden="true">${line}</span><span></span><span class="t"

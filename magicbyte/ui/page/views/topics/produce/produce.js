@@ -15,7 +15,7 @@ import { config, may } from "../../../state/signals.js";
 import { html, useState } from "../../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../../kafka/broker.js";
 import { decodeRecords } from "../../kafka/decode_records.js";
-import { TopicHead } from "../head.js";
+import { TopicHead } from "../topic_head.js";
 import { HeaderInputs, headersOf } from "./header_inputs.js";
 import { PartInput } from "./part_input.js";
 import { PARTS, useSubjects } from "../../kafka/topic_subjects.js";

@@ -15,7 +15,7 @@ import { LetterBar } from "./letter_bar.js";
 import { LetterTable } from "./letter_table.js";
 import { ReplayPanel } from "./replay_panel.js";
 import { useLetters } from "./use_letters.js";
-import { wantedLetters } from "./wanted_letters.js";
+import { letterRequest } from "./letter_request.js";
 
 /** @typedef {import("../../api/dead_letters.js").WantedLetters} WantedLetters */
 /** @typedef {ReturnType<typeof useLetters>} Letters */
@@ -51,7 +51,7 @@ export default function LettersPage({ params: { topic }, query }) {
     </header>
     <div class="page letters">
       ${config.value.restAvailable
-        ? html`<${Counted} topic=${topic} query=${query} wanted=${wantedLetters(topic, query, context.value)} />`
+        ? html`<${Counted} topic=${topic} query=${query} wanted=${letterRequest(topic, query, context.value)} />`
         : html`<${NoProxy} topic=${topic} />`}
     </div>
   `;

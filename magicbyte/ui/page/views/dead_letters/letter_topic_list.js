@@ -9,7 +9,7 @@ import { go, href } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
-import { RoomHead } from "../kafka/kafka_head.js";
+import { KafkaHead } from "../kafka/kafka_head.js";
 import { letterTopics } from "../kafka/letter_topics.js";
 
 /** @param {import("../../state/types.d.ts").ViewProps} _props */
@@ -18,12 +18,12 @@ export default function DeadLettersPage(_props) {
   return html`
     <${BrokerStrip} request=${request} />
     <div class="page dead-letters">
-      <${RoomHead} at="/dead-letters" />
+      <${KafkaHead} at="/dead-letters" />
       ${config.value.restAvailable
         ? html`
-          <${Other} />
+          <${TopicNameForm} />
           <${FromBroker} request=${request} rows=${4}>${(/** @type {rest.Topic[]} */ topics) =>
-            html`<${Topics} names=${letterTopics(topics.map(({ name }) => name))} />`}</${FromBroker}>
+            html`<${LetterTopicList} names=${letterTopics(topics.map(({ name }) => name))} />`}</${FromBroker}>
         `
         : html`<${NoProxy} />`}
     </div>
@@ -31,7 +31,7 @@ export default function DeadLettersPage(_props) {
 }
 
 /** A box for the name of a topic. */
-function Other() {
+function TopicNameForm() {
   const [name, setName] = useState("");
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -48,7 +48,7 @@ function Other() {
 }
 
 /** @param {{names: string[]}} props */
-function Topics({ names }) {
+function LetterTopicList({ names }) {
   if (!names.length) {
     return html`
       <${Empty} title=${html`No topic looks like dead letters${visibly()}`}>

@@ -2,4 +2,4 @@
 import { html } from "../../vendor/ui.js";
 
 /** @param {{id: string, reason: string}} props */
-export const WhyNot = ({ id, reason }) => reason !== "" && html`<p class="s warn-text" id=${id}>${reason}</p>`;
+export const DisabledReason = ({ id, reason }) => reason !== "" && html`<p class="s warn-text" id=${id}>${reason}</p>`;

@@ -1,6 +1,6 @@
 /** Which letters a URL means, as requests and as the command's words. Pure. */
 import { quote } from "../../api/curl.js";
-import { timeOf } from "../topics/messages/wanted.js";
+import { timeOf } from "../topics/messages/search_request.js";
 
 /** @typedef {import("../../api/dead_letters.js").WantedLetters} WantedLetters */
 /** @typedef {import("../../api/dead_letters.js").Place} Place */
@@ -36,7 +36,7 @@ const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * @param {string} [context]
  * @returns {WantedLetters}
  */
-export function wantedLetters(topic, query, context = "") {
+export function letterRequest(topic, query, context = "") {
   const since = timeOf(query.since);
   const until = timeOf(query.until);
   return {

@@ -14,7 +14,7 @@ const PAUSE = 1000;
 const KEPT = 500;
 
 /** Records as they come, the newest at the end. @param {{wanted: Wanted, query: Record<string, string>, onEnds: OnEnds}} props */
-export function Followed({ wanted, query, onEnds }) {
+export function LiveRecords({ wanted, query, onEnds }) {
   const [records, setRecords] = useState(/** @type {FoundRecord[]} */ ([]));
   const [state, setState] = useState("beginning");
   const foot = useRef(/** @type {any} */ (null));

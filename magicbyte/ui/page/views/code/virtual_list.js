@@ -6,7 +6,7 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
-import { BLOCK, blockCount, blocksNear, rowsOf, withSpacers } from "./window.js";
+import { BLOCK, blockCount, blocksNear, rowsOf, withSpacers } from "./visible_blocks.js";
 
 /** @import { Child } from "../../state/types.d.ts" */
 
@@ -27,7 +27,7 @@ const ROW_HEIGHT = 20;
  */
 
 /** @param {WindowedProps} props */
-export function Windowed(props) {
+export function VirtualList(props) {
   const { items, render, tag = "div" } = props;
   if (items.length > SHORT) return html`<${LongList} ...${props} tag=${tag} />`;
   const rows = items.map(render);
@@ -51,7 +51,7 @@ function LongList({ items, render, goal = -1, find = () => null, rowHeight = ROW
   const [near, setNear] = useState(/** @type {number[]} */ ([]));
   const [printing, setPrinting] = useState(false);
 
-  const look = () => {
+  const updateBlocks = () => {
     const top = list.current?.getBoundingClientRect().top ?? 0;
     const [first, last] = blocksNear({ count, heightOf, top, height: innerHeight });
     const blocks = new Set(selectedBlocks(list.current));
@@ -59,8 +59,8 @@ function LongList({ items, render, goal = -1, find = () => null, rowHeight = ROW
     const sorted = [...blocks].filter((block) => block < count).sort((one, other) => one - other);
     setNear((before) => before.join() === sorted.join() ? before : sorted);
   };
-  const newest = useRef(look);
-  newest.current = look;
+  const newest = useRef(updateBlocks);
+  newest.current = updateBlocks;
 
   useLayoutEffect(() => {
     newest.current();

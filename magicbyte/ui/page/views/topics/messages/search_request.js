@@ -28,7 +28,7 @@ export const KINDS = [
  * @param {string} context
  * @returns {Wanted}
  */
-export function wantedOf(topic, query, context = "") {
+export function searchRequest(topic, query, context = "") {
   const since = timeOf(query.since);
   const until = timeOf(query.until);
   const offset = numberOf(query.offset);

@@ -1,7 +1,7 @@
 /**
  * Marks in the editor for places of the text that was sent.
  *
- * @import { Mark } from "./place_marks.js"
+ * @import { Mark } from "./mark_extension.js"
  * @import { Place } from "../places/findings.js"
  * @typedef {Parameters<typeof titleOf>[1]} About
  */

@@ -16,7 +16,7 @@ import { config, may } from "../../state/signals.js";
 import { html, useEffect, useMemo, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
 import { missingRight } from "../kafka/kafka_rights.js";
-import { RoomHead } from "../kafka/kafka_head.js";
+import { KafkaHead } from "../kafka/kafka_head.js";
 import { PARTS, topicOf, useSubjects } from "../kafka/topic_subjects.js";
 import { grouped } from "../../text/grouped.js";
 
@@ -38,12 +38,12 @@ export default function TopicsPage({ query }) {
   return html`
     <${BrokerStrip} request=${request} />
     <div class="page topics">
-      <${RoomHead} at="/topics" aside=${request.data && `${grouped(request.data.length)}${visibly()}`}>
+      <${KafkaHead} at="/topics" aside=${request.data && `${grouped(request.data.length)}${visibly()}`}>
             ${config.value.restAvailable && html`
               <${LinkButton} kind="primary" href=${href("/new-topic")} reason=${may("topics")
                 .reason}>New topic</${LinkButton}>
             `}
-          </${RoomHead}>
+          </${KafkaHead}>
           ${config.value.restAvailable
             ? html`<${FromBroker} request=${request} rows=${10}>${(/** @type {rest.Topic[]} */ topics) =>
               html`<${TopicList} topics=${topics} query=${query} />`}</${FromBroker}>`

@@ -19,16 +19,16 @@ import { PARTS } from "../kafka/topic_subjects.js";
 /**
  * `id`: a number, a guid, or PLAIN
  * @typedef {{part: "key" | "value", id: string, records: number,
- *   holder: import("../../api/serdes.js").Decoded | null}} Met
+ *   holder: import("../../api/serdes.js").Decoded | null}} SchemaInUse
  */
 
 const RECORDS = 100;
-/** What is met besides ids. */
+/** What a key or value may begin with instead of an id. */
 const PLAIN = "no schema id";
 
 /** @param {{topic: string, partitions: import("../../api/rest.js").Partition[], subjects?: Map<string, any>}} props */
-export function MetSchemas({ topic, partitions, subjects }) {
-  const request = useBroker((signal) => met(topic, signal), [topic, partitions.map(({ end }) => end)]);
+export function SchemasInUse({ topic, partitions, subjects }) {
+  const request = useBroker((signal) => readSchemas(topic, signal), [topic, partitions.map(({ end }) => end)]);
   const { data, error } = request;
   if (!data) {
     return html`
@@ -47,15 +47,15 @@ export function MetSchemas({ topic, partitions, subjects }) {
   const title = `In the last ${counted(data.records, "record")}`;
   return html`
     <${Card} title=${title} bare>
-      <ul class="met">${data.met.map((/** @type {Met} */ row) =>
-        html`<${MetRow} key=${row.part + row.id} topic=${topic} row=${row} subjects=${subjects} />`
+      <ul class="met">${data.schemas.map((/** @type {SchemaInUse} */ row) =>
+        html`<${SchemaRow} key=${row.part + row.id} topic=${topic} row=${row} subjects=${subjects} />`
       )}</ul>
       </${Card}>
   `;
 }
 
-/** @param {{topic: string, row: Met, subjects?: Map<string, any>}} props */
-function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
+/** @param {{topic: string, row: SchemaInUse, subjects?: Map<string, any>}} props */
+function SchemaRow({ topic, row: { part, id, records, holder }, subjects }) {
   const subject = `${topic}-${part}`;
   const held = holder?.subject ? { subject: holder.subject, version: Number(holder.version) } : null;
   const isOther = held !== null && held.subject !== subject;
@@ -92,10 +92,10 @@ function MetRow({ topic, row: { part, id, records, holder }, subjects }) {
  * @param {string} topic
  * @param {AbortSignal} signal
  */
-async function met(topic, signal) {
+async function readSchemas(topic, signal) {
   const inContext = context.peek() ? { context: context.peek() } : {};
   const { records } = await searchAll({ topic, order: "newest", limit: RECORDS, ...inContext }, signal);
-  /** @type {Map<string, Met>} */
+  /** @type {Map<string, SchemaInUse>} */
   const rows = new Map();
   for (const record of records) {
     for (const part of PARTS) {
@@ -108,7 +108,7 @@ async function met(topic, signal) {
     }
   }
   const all = [...rows.values()].sort((a, b) => a.part < b.part ? -1 : a.part > b.part ? 1 : b.records - a.records);
-  return { records: records.length, met: all };
+  return { records: records.length, schemas: all };
 }
 
 /** @param {string} id */

@@ -13,7 +13,7 @@ import { config } from "../../state/signals.js";
 import { html, useState } from "../../vendor/ui.js";
 import { BrokerStrip, FromBroker, NoProxy, useBroker } from "../kafka/broker.js";
 import { counted } from "../../text/counted.js";
-import { TopicHead } from "./head.js";
+import { TopicHead } from "./topic_head.js";
 import { GroupState } from "../kafka/group_state.js";
 
 /** @import { Fact } from "../../api/fact.js" */

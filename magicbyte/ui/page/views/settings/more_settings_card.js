@@ -15,7 +15,7 @@ import { JsonArea } from "../edit/draft/details.js";
 import { objectOf, problemOf } from "../edit/draft/drafts.js";
 import { fieldOrigin } from "./origins.js";
 import { sent, settingsPath } from "./send.js";
-import { WhyNot } from "./why_not.js";
+import { DisabledReason } from "./disabled_reason.js";
 import { writeReason } from "./write_reason.js";
 
 const FLAGS = [
@@ -48,7 +48,7 @@ const POLICY = "compatibilityPolicy";
  *   general: import("../../api/fact.js").Fact<Record<string, any>>, onChanged: () => void,
  * }} props
  */
-export function OtherCard({ subject, mode, config, general, onChanged }) {
+export function MoreSettingsCard({ subject, mode, config, general, onChanged }) {
   const stored = valuesOf(config);
   const [values, setValues] = useState(stored);
   const reason = writeReason("config", subject, mode);
@@ -101,7 +101,7 @@ export function OtherCard({ subject, mode, config, general, onChanged }) {
               whyNot=${whyNot} onChange=${set(name)} />
           `
         )}</div>
-        <${WhyNot} id=${why} reason=${reason} />
+        <${DisabledReason} id=${why} reason=${reason} />
         <p class="s bad-text" role="alert">${problem}</p>
         <div class="row wrap">
           <${Button} kind="primary" reason=${reason} disabled=${count === 0} onClick=${save}>
