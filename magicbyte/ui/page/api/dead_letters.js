@@ -7,7 +7,7 @@ import { postLines } from "./post_lines.js";
 /**
  * Which letters are meant; see `POST /ui/dead-letters` in openapi/ui.yaml.
  * @typedef {{topic: string, context?: string, by?: string, where?: string, group?: string, since?: number,
- *   until?: number, replayed?: boolean, letters?: number}} WantedLetters
+ *   until?: number, replayed?: boolean, letters?: number}} LetterRequest
  */
 /** @typedef {{partition: number, offset: number}} Place */
 /** @typedef {Place & {timestamp: number | null}} Mark */
@@ -44,7 +44,7 @@ export const MOST_AT_ONCE = 500;
 
 /**
  * The lines of a count as they come. It ends on the server when the signal aborts.
- * @param {WantedLetters} wanted
+ * @param {LetterRequest} wanted
  * @param {AbortSignal} [signal]
  * @returns {AsyncGenerator<Line>}
  */
@@ -52,7 +52,7 @@ export const countLetters = (wanted, signal) => postLines("/dead-letters", wante
 
 /**
  * The letters that are meant, the newest first.
- * @param {WantedLetters} wanted
+ * @param {LetterRequest} wanted
  * @param {AbortSignal} [signal]
  * @returns {Promise<Letter[]>}
  */

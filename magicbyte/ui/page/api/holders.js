@@ -5,16 +5,16 @@ import { lacking, lacks } from "./features.js";
 import { isMissingRoute } from "./transport.js";
 
 /** @typedef {{subject: string, version: number, id: number, deleted: boolean}} Holder */
-/** @typedef {{versions: {version: number, total: number, referencedBy: Holder[]}[], total: number, cut: boolean}} Held */
+/** @typedef {{versions: {version: number, total: number, referencedBy: Holder[]}[], total: number, cut: boolean}} HeldVersions */
 
-/** @type {Held} */
+/** @type {HeldVersions} */
 export const HELD_BY_NONE = { versions: [], total: 0, cut: false };
 
 /**
  * The versions of a subject that others refer to, newest first; null if the registry does not tell.
  * @param {string} subject
  * @param {{signal?: AbortSignal}} [options]
- * @returns {Promise<Held | null>}
+ * @returns {Promise<HeldVersions | null>}
  */
 export async function heldVersions(subject, { signal } = {}) {
   if (lacking.peek().includes("holders")) return null;
@@ -32,7 +32,7 @@ export async function heldVersions(subject, { signal } = {}) {
 
 /**
  * Who keeps a version from being deleted, or the whole subject without a version.
- * @param {Held} held
+ * @param {HeldVersions} held
  * @param {string} subject
  * @param {number | null} version
  * @param {boolean} permanent whether soft-deleted holders count, too

@@ -12,7 +12,7 @@ import { postLines } from "./post_lines.js";
  * What to look for; see `POST /ui/messages` in openapi/ui.yaml.
  * @typedef {{topic: string, context?: string, partitions?: number[], order?: "newest" | "oldest", since?: number,
  *   until?: number, offset?: number, cursor?: string, limit?: number, filter?: string, keyAs?: string,
- *   valueAs?: string, whole?: boolean, logical?: boolean, unions?: string}} Wanted
+ *   valueAs?: string, whole?: boolean, logical?: boolean, unions?: string}} SearchRequest
  */
 /** @typedef {{partitions: Record<string, [number, number]>, total: number}} Begin by partition: first and next offset */
 /** @typedef {{scanned: number, bytes: number, matched: number, cursor: string}} Progress */
@@ -21,7 +21,7 @@ import { postLines } from "./post_lines.js";
 
 /**
  * The lines of a search as they come. It ends on the server when the signal aborts.
- * @param {Wanted} wanted
+ * @param {SearchRequest} wanted
  * @param {AbortSignal} [signal]
  * @returns {AsyncGenerator<Line>}
  */
@@ -29,7 +29,7 @@ export const search = (wanted, signal) => postLines("/messages", wanted, { signa
 
 /**
  * All that a search brings.
- * @param {Wanted} wanted
+ * @param {SearchRequest} wanted
  * @param {AbortSignal} [signal]
  * @returns {Promise<{begin: Begin, records: FoundRecord[], end: End}>}
  */

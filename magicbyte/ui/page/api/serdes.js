@@ -19,14 +19,14 @@ import { printJson } from "./json.js";
 /** @typedef {string | null | {data: string, header: string}} Message base64; the header is that of the schema's guid */
 /** @typedef {{topic?: string, isKey?: boolean, schemaId?: number, logical?: boolean, unions?: string, subject?: string,
  *   version?: number | string, message?: string,
- *   proposal?: {schema: string, schemaType?: string, references?: any[]}}} Wanted `proposal`: a schema that is not registered */
+ *   proposal?: {schema: string, schemaType?: string, references?: any[]}}} CodecRequest `proposal`: a schema that is not registered */
 
 const MOST_ITEMS = 100;
 
 /**
  * Decodes messages, in as many requests as their size asks for.
  * @param {Message[]} messages
- * @param {Wanted} wanted
+ * @param {CodecRequest} wanted
  * @param {{signal?: AbortSignal}} [options]
  * @returns {Promise<Decoded[]>}
  */
@@ -45,7 +45,7 @@ export async function decode(messages, wanted, { signal } = {}) {
   return answers;
 }
 
-/** @param {Wanted} wanted */
+/** @param {CodecRequest} wanted */
 const members = (wanted) => ({ ...wanted, ...(currentContext() ? { context: currentContext() } : {}) });
 
 /** @param {Message} message */
@@ -72,14 +72,14 @@ function parts(messages) {
  * The body of the request that encodes a JSON text. The text is inserted as it is, so that its numbers keep their
  * digits and an error's place is a place of the text.
  * @param {string} text
- * @param {Wanted} wanted
+ * @param {CodecRequest} wanted
  */
 export const encodeBody = (text, wanted) => `${printJson({ ...members(wanted) }).slice(0, -1)},"data":[${text}]}`;
 
 /**
  * Encodes one JSON text.
  * @param {string} text must be JSON
- * @param {Wanted} wanted
+ * @param {CodecRequest} wanted
  * @param {{signal?: AbortSignal}} [options]
  * @returns {Promise<Decoded & {data?: string}>} with `data`, the message in base64
  */
@@ -91,7 +91,7 @@ export async function encode(text, wanted, { signal } = {}) {
 
 /**
  * An example message of a schema.
- * @param {Wanted} wanted
+ * @param {CodecRequest} wanted
  * @param {{signal?: AbortSignal}} [options]
  * @returns {Promise<Decoded & {unions?: string}>}
  */

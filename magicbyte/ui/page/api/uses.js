@@ -10,13 +10,13 @@ import { currentContext } from "./client.js";
 /** @typedef {{subject: string, version: number, deleted: boolean}} Use */
 /**
  * @typedef {{schema: string, type: SchemaType, guid: string,
- *   contexts: {name: string, id: number, uses: Fact<Use[]> | null}[]}} Found `uses` is null in other contexts: they are a link
+ *   contexts: {name: string, id: number, uses: Fact<Use[]> | null}[]}} SchemaUses `uses` is null in other contexts: they are a link
  */
 
 /**
  * @param {{id?: string, guid?: string}} asked
  * @param {AbortSignal} signal
- * @returns {Promise<Found>}
+ * @returns {Promise<SchemaUses>}
  */
 export async function usesOf({ id, guid }, signal) {
   const schema = id === undefined ? await registry.byGuid(guid ?? "", { signal }) : await registry.byId(id, { signal });

@@ -63,7 +63,7 @@ export function Bar() {
   }
     <div class="bar-end">
       ${readOnly && html`<span class="badge line">read-only</span>`}
-      <${Live} />
+      <${NodeStatus} />
       <${Menu} kind="quiet icon" name="Theme, time and keys" label=${html`<${Icon} name="half" size=${15} />`} items=${[
     { label: "Theme", caption: true },
     ...THEMES.map((name) => ({
@@ -87,7 +87,7 @@ const chosen = (words, is) =>
   }${words}${is && html`<span class="hidden-text">, chosen</span>`}</span>`;
 
 /** The node: leader or follower, and the log's offset, which the change feed updates. */
-function Live() {
+function NodeStatus() {
   const node = me.value;
   if (!online.value.up && !online.value.leaderless) {
     return html`<span class="live gone"><span class="words">not reachable</span></span>`;

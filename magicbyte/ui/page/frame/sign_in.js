@@ -4,11 +4,11 @@ import { Button } from "../parts/buttons.js";
 import { Dialog } from "../parts/dialogs.js";
 import { html, useEffect, useId, useState } from "../vendor/ui.js";
 
-/** @typedef {{schemes: string[], message: string, answer: (authorization: string) => void}} Asked */
+/** @typedef {{schemes: string[], message: string, answer: (authorization: string) => void}} CredentialRequest */
 
 /** Connects the form with the requests; rendered once by app.js. */
 export function SignIn() {
-  const [asked, setAsked] = useState(/** @type {Asked | null} */ (null));
+  const [asked, setAsked] = useState(/** @type {CredentialRequest | null} */ (null));
   useEffect(() => {
     askCredentialsBy((schemes, message) =>
       new Promise((resolve) => {
@@ -23,7 +23,7 @@ export function SignIn() {
   return asked && html`<${Form} asked=${asked} />`;
 }
 
-/** @param {{asked: Asked}} props */
+/** @param {{asked: CredentialRequest}} props */
 function Form({ asked }) {
   const { schemes, message, answer } = asked;
   const [name, setName] = useState("");

@@ -73,11 +73,11 @@ export function askDialog(asked) {
 /** Shows the question that `askDialog` asks; rendered once by app.js. */
 export function Questions() {
   const asked = question.value;
-  return asked && html`<${Asked} key=${asked.title} asked=${asked} />`;
+  return asked && html`<${QuestionDialog} key=${asked.title} asked=${asked} />`;
 }
 
 /** @param {{asked: Question & {answer: (value: any) => void}}} props */
-function Asked({ asked }) {
+function QuestionDialog({ asked }) {
   const [typed, setTyped] = useState(asked.input?.value ?? "");
   const id = useId();
   const ready = (asked.mustType === undefined || typed === asked.mustType) && (!asked.input || typed !== "");

@@ -24,14 +24,16 @@ export function Shown({ text, name = false, start = name, end = name }) {
   if (!first && !last && value.search(invisible) < 0) return value;
   const inner = value.slice(first.length, value.length - last.length);
   return [
-    ...[...first].map((space, i) => html`<${Mark} key=${`first ${i}`} character=${space} />`),
-    ...inner.split(invisible).map((part, i) => i % 2 ? html`<${Mark} key=${i} character=${part} />` : part),
-    ...[...last].map((space, i) => html`<${Mark} key=${`last ${i}`} character=${space} />`),
+    ...[...first].map((space, i) => html`<${InvisibleCharacter} key=${`first ${i}`} character=${space} />`),
+    ...inner.split(invisible).map((part, i) =>
+      i % 2 ? html`<${InvisibleCharacter} key=${i} character=${part} />` : part
+    ),
+    ...[...last].map((space, i) => html`<${InvisibleCharacter} key=${`last ${i}`} character=${space} />`),
   ];
 }
 
 /** @param {{character: string}} props */
-function Mark({ character }) {
+function InvisibleCharacter({ character }) {
   const code = "U+" + (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   return html`<span class="char" title="An invisible character">${code}</span>`;
 }

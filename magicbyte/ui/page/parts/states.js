@@ -96,7 +96,7 @@ export const NotServed = () =>
 
 /**
  * What a request brought: the last data stays while it runs again or fails.
- * @param {{request: import("./use_request.js").Asked<any>, rows?: number, height?: number, children: (data: any) => any}} props
+ * @param {{request: import("./use_request.js").RequestState<any>, rows?: number, height?: number, children: (data: any) => any}} props
  */
 export function Loaded({ request, rows, height, children }) {
   const { data, error, loading, reload, cancel } = request;

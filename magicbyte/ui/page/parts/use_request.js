@@ -5,7 +5,7 @@ import { useCallback, useEffect, useRef, useState } from "../vendor/ui.js";
 
 /**
  * @template T
- * @typedef {{data: T | undefined, error: any, loading: boolean, reload: () => void, cancel: () => void}} Asked
+ * @typedef {{data: T | undefined, error: any, loading: boolean, reload: () => void, cancel: () => void}} RequestState
  */
 
 /**
@@ -13,7 +13,7 @@ import { useCallback, useEffect, useRef, useState } from "../vendor/ui.js";
  * @template T
  * @param {((signal: AbortSignal) => Promise<T>) | null} ask null asks nothing
  * @param {readonly any[]} inputs
- * @returns {Asked<T>}
+ * @returns {RequestState<T>}
  */
 export function useRequest(ask, inputs) {
   const key = JSON.stringify(inputs);

@@ -37,7 +37,7 @@ function Health({ health }) {
   const tells = health.partitions_count !== undefined;
   return html`
     <div class="stack">
-      ${tells ? html`<${Figures} health=${health} />` : html`
+      ${tells ? html`<${ClusterFigures} health=${health} />` : html`
         <p class="dim s">This REST proxy does not tell which broker has which partitions.</p>
       `}
       <${BrokerTable} brokers=${health.brokers} controller=${health.controller_id ?? null} tells=${tells} />
@@ -47,7 +47,7 @@ function Health({ health }) {
 }
 
 /** @param {{health: any}} props */
-function Figures({ health }) {
+function ClusterFigures({ health }) {
   const gone = health.brokers.filter((/** @type {any} */ broker) => !broker.is_online).length;
   /** @type {[string, number, "bad" | "warn"][]} what, how many, how grave */
   const troubles = [

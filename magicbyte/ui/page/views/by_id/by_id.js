@@ -21,7 +21,7 @@ import { SHORT } from "../code/virtual_list.js";
 import { usesOf } from "../../api/uses.js";
 
 /** @import { ViewProps } from "../../state/types.d.ts" */
-/** @import { Found } from "../../api/uses.js" */
+/** @import { SchemaUses } from "../../api/uses.js" */
 
 /** @param {ViewProps} props */
 export default function ByIdPage({ params }) {
@@ -56,13 +56,13 @@ export default function ByIdPage({ params }) {
                 "/subjects",
               )}>All subjects</a></${Failure}>
             `
-            : html`<${Loaded} request=${request}>${(/** @type {Found} */ found) =>
+            : html`<${Loaded} request=${request}>${(/** @type {SchemaUses} */ found) =>
               html`<${Uses} found=${found} />`}</${Loaded}>`}
         </div>
   `;
 }
 
-/** @param {{found: Found}} props */
+/** @param {{found: SchemaUses}} props */
 function Uses({ found }) {
   const { layouts, error } = useLayouts(found.schema, found.type);
   return html`

@@ -12,7 +12,7 @@ import { VirtualList } from "./virtual_list.js";
 
 /** @import { Layout } from "../../text/pretty.js" */
 /** @import { Lines } from "../../text/positions.js" */
-/** @import { Found } from "./find_box.js" */
+/** @import { FindState } from "./find_box.js" */
 /** @typedef {[number, number]} Range The first and the last line, from 1. */
 
 /** A longer line is shown without colours, and cut. */
@@ -51,7 +51,7 @@ export const countOf = (lines) => lines.count > 1 && lines.lineText(lines.count)
 
 /**
  * @param {{layout: Layout, lines: Lines, selected: Range | null, select: (range: Range) => void, label: string,
- *   links?: Map<string, string>, found?: Found | null}} props `found`: the search of a long text
+ *   links?: Map<string, string>, found?: FindState | null}} props `found`: the search of a long text
  */
 export function CodeLines({ layout, lines, selected, select, label, links, found = null }) {
   const count = countOf(lines);
@@ -98,7 +98,7 @@ function goalOf(foundLine, selected, count) {
   return Math.min(line, count) - 1;
 }
 
-/** @param {{layout: Layout, lines: Lines, line: number, links?: Map<string, string>, found: Found | null}} props */
+/** @param {{layout: Layout, lines: Lines, line: number, links?: Map<string, string>, found: FindState | null}} props */
 function LineText({ layout, lines, line, links, found }) {
   const length = lines.lineEnd(line) - lines.starts[line - 1];
   if (length <= COLOURED) {

@@ -14,7 +14,7 @@ const PAUSE = 150;
 
 /**
  * Places in a text, in UTF-16 units from its start; upper and lower case are the same.
- * @typedef {{words: string, starts: number[], current: number}} Found
+ * @typedef {{words: string, starts: number[], current: number}} FindState
  */
 
 /**
@@ -52,7 +52,7 @@ export const lineOf = (lines, start) => lastAtMost(lines.starts, start) + 1;
 
 /**
  * The parts of a line that were found, as columns from 0.
- * @param {Found} found
+ * @param {FindState} found
  * @param {Lines} lines
  * @param {number} line
  * @returns {[number, number][]}
@@ -68,7 +68,7 @@ export function marksOf({ words, starts }, lines, line) {
 }
 
 /**
- * @param {{found: Found & {setCurrent: (current: number) => void}, search: (words: string) => void}} props `search` puts
+ * @param {{found: FindState & {setCurrent: (current: number) => void}, search: (words: string) => void}} props `search` puts
  *   the words into the address
  */
 export function FindBox({ found, search }) {

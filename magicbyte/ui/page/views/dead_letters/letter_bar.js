@@ -21,7 +21,7 @@ const REPLAYED = [["", "replayed or not"], ["false", "not replayed"], ["true", "
 /** Shows other letters: those that were picked may not be among them. @param {Query} patch */
 const show = (patch) => setQuery({ pick: null, ...patch }, { replace: false });
 
-/** @param {{query: Record<string, string>, wanted: import("../../api/dead_letters.js").WantedLetters}} props */
+/** @param {{query: Record<string, string>, wanted: import("../../api/dead_letters.js").LetterRequest}} props */
 export function LetterBar({ query, wanted }) {
   return html`
     <div class="letter-bar">

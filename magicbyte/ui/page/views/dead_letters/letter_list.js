@@ -17,7 +17,7 @@ import { ReplayPanel } from "./replay_panel.js";
 import { useLetters } from "./use_letters.js";
 import { letterRequest } from "./letter_request.js";
 
-/** @typedef {import("../../api/dead_letters.js").WantedLetters} WantedLetters */
+/** @typedef {import("../../api/dead_letters.js").LetterRequest} LetterRequest */
 /** @typedef {ReturnType<typeof useLetters>} Letters */
 
 const BAD_REQUEST = 400;
@@ -51,14 +51,14 @@ export default function LettersPage({ params: { topic }, query }) {
     </header>
     <div class="page letters">
       ${config.value.restAvailable
-        ? html`<${Counted} topic=${topic} query=${query} wanted=${letterRequest(topic, query, context.value)} />`
+        ? html`<${LetterCount} topic=${topic} query=${query} wanted=${letterRequest(topic, query, context.value)} />`
         : html`<${NoProxy} topic=${topic} />`}
     </div>
   `;
 }
 
-/** @param {{topic: string, query: Record<string, string>, wanted: WantedLetters}} props */
-function Counted({ topic, query, wanted }) {
+/** @param {{topic: string, query: Record<string, string>, wanted: LetterRequest}} props */
+function LetterCount({ topic, query, wanted }) {
   const found = useLetters(wanted);
   const { counts, error, letters, running } = found;
   return html`

@@ -2,7 +2,7 @@
 import { quote } from "../../api/curl.js";
 import { timeOf } from "../topics/messages/search_request.js";
 
-/** @typedef {import("../../api/dead_letters.js").WantedLetters} WantedLetters */
+/** @typedef {import("../../api/dead_letters.js").LetterRequest} LetterRequest */
 /** @typedef {import("../../api/dead_letters.js").Place} Place */
 /** @typedef {import("../../api/dead_letters.js").Repair} Repair */
 /** @typedef {Record<string, string>} Query */
@@ -34,7 +34,7 @@ const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * @param {string} topic
  * @param {Query} query
  * @param {string} [context]
- * @returns {WantedLetters}
+ * @returns {LetterRequest}
  */
 export function letterRequest(topic, query, context = "") {
   const since = timeOf(query.since);

@@ -26,7 +26,7 @@ import {
 /** @typedef {ReturnType<typeof useReplay>} Replay */
 
 /**
- * @param {{topic: string, query: Record<string, string>, wanted: import("../../api/dead_letters.js").WantedLetters,
+ * @param {{topic: string, query: Record<string, string>, wanted: import("../../api/dead_letters.js").LetterRequest,
  *   onSent: () => void}} props
  */
 export function ReplayPanel({ topic, query, wanted, onSent }) {

@@ -14,7 +14,7 @@ import { useEffect, useRef, useState } from "../../vendor/ui.js";
  */
 /**
  * What to replay: letters, or those of a request.
- * @typedef {{topic: string, picks: Place[], wanted: import("../../api/dead_letters.js").WantedLetters, repair: Repair}} Asked
+ * @typedef {{topic: string, picks: Place[], wanted: import("../../api/dead_letters.js").LetterRequest, repair: Repair}} ReplayScope
  */
 
 /** @type {ReplayState} */
@@ -31,7 +31,7 @@ const NOTHING = {
 };
 
 /**
- * @param {Asked} asked when it changes, what is known of the one before is forgotten
+ * @param {ReplayScope} asked when it changes, what is known of the one before is forgotten
  * @param {() => void} onSent called when letters were sent
  */
 export function useReplay(asked, onSent) {
@@ -85,7 +85,7 @@ export function useReplay(asked, onSent) {
   };
 }
 
-/** @param {Asked} asked @param {AbortSignal} signal @returns {Promise<Place[]>} */
+/** @param {ReplayScope} asked @param {AbortSignal} signal @returns {Promise<Place[]>} */
 async function placesOf({ picks, wanted, repair }, signal) {
   if (picks.length) return picks;
   const open = repair.again ? wanted : { replayed: false, ...wanted };

@@ -38,14 +38,14 @@ export default function EditPage({ params: { subject }, query: { from } }) {
     <${Loaded} request=${request} rows=${12}>
       ${(/** @type {Loading} */ loaded) =>
         html`
-          <${Editing} key=${`${subject} ${loaded.start.version}`} ...${loaded} />
+          <${VersionEditor} key=${`${subject} ${loaded.start.version}`} ...${loaded} />
         `}
     </${Loaded}>
   `;
 }
 
 /** @param {Loading} props */
-function Editing({ subject, start, startText, facts: loaded }) {
+function VersionEditor({ subject, start, startText, facts: loaded }) {
   const facts = useSubjectFacts(subject, loaded);
   // The draft stays on top of the version that was the latest when it began, whatever comes meanwhile.
   const began = useMemo(() => draftOf(start, latestOf(loaded.versions), startText), [start]);

@@ -21,8 +21,8 @@ const NO_HELPERS = "This server cannot try messages: it does not have the page's
 
 /**
  * @import { Draft } from "./draft/drafts.js"
- * @import { Wanted } from "../../api/serdes.js"
- * @typedef {{ok: boolean, words: string, at: number | null}} Tried  `at`: the offset in the message, in UTF-16 units
+ * @import { CodecRequest } from "../../api/serdes.js"
+ * @typedef {{ok: boolean, words: string, at: number | null}} EncodeResult  `at`: the offset in the message, in UTF-16 units
  */
 
 /** @param {{subject: string, draft: Draft, onClose: () => void}} props */
@@ -74,7 +74,7 @@ export function TryMessage({ subject, draft, onClose }) {
   `;
 }
 
-/** @param {{tried: Tried, text: string, onGo: (at: number) => void}} props */
+/** @param {{tried: EncodeResult, text: string, onGo: (at: number) => void}} props */
 function Verdict({ tried: { ok, words, at }, text, onGo }) {
   const place = at === null ? null : new Lines(text).placeOf(at);
   return html`
@@ -92,7 +92,7 @@ function Verdict({ tried: { ok, words, at }, text, onGo }) {
  * @param {string} subject
  * @param {Draft} draft
  * @param {string} message  of a Protobuf schema; empty for its first one
- * @returns {Wanted}
+ * @returns {CodecRequest}
  */
 function wantedOf(subject, { text, type, references }, message) {
   return {
@@ -105,10 +105,10 @@ function wantedOf(subject, { text, type, references }, message) {
 /**
  * Tries a message after a pause.
  * @param {string} text
- * @param {Wanted} wanted
+ * @param {CodecRequest} wanted
  */
 function useTried(text, wanted) {
-  const [tried, setTried] = useState(/** @type {Tried | null} */ (null));
+  const [tried, setTried] = useState(/** @type {EncodeResult | null} */ (null));
   useEffect(() => {
     if (text.trim() === "") return setTried(null);
     const abort = new AbortController();
@@ -131,7 +131,7 @@ function useTried(text, wanted) {
 /**
  * @param {Awaited<ReturnType<typeof encode>>} answer
  * @param {string} text
- * @returns {Tried}
+ * @returns {EncodeResult}
  */
 function resultOf({ error, path, at = null, data }, text) {
   if (error === undefined) {
@@ -145,7 +145,7 @@ function resultOf({ error, path, at = null, data }, text) {
 /**
  * @param {Error} error
  * @param {string} text
- * @returns {Tried}
+ * @returns {EncodeResult}
  */
 function failureOf(error, text) {
   if (!(error instanceof SyntaxError)) {

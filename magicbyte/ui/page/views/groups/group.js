@@ -15,12 +15,12 @@ import { GroupState } from "../kafka/group_state.js";
 import { LagTable, MemberTable, placesOf } from "./lag_table.js";
 import { ResetCard } from "./reset.js";
 
-/** @typedef {{cluster: string, group: admin.Group, lags: rest.Lag[]}} Read */
+/** @typedef {{cluster: string, group: admin.Group, lags: rest.Lag[]}} GroupAnswer */
 
 /** @param {import("../../state/types.d.ts").ViewProps} props */
 export default function GroupPage({ params: { group: name }, query }) {
   const request = useBroker((signal) => read(name, signal), [name]);
-  const { group, lags, cluster } = /** @type {Partial<Read>} */ (request.data ?? {});
+  const { group, lags, cluster } = /** @type {Partial<GroupAnswer>} */ (request.data ?? {});
   const reason = group ? whyNot(group) : "";
   return html`
     <header class="head">
@@ -46,7 +46,7 @@ export default function GroupPage({ params: { group: name }, query }) {
     <${BrokerStrip} request=${request} />
     <div class="page group">
       ${config.value.restAvailable
-        ? html`<${FromBroker} request=${request} rows=${8}>${(/** @type {Read} */ found) =>
+        ? html`<${FromBroker} request=${request} rows=${8}>${(/** @type {GroupAnswer} */ found) =>
           html`
             ${query.reset && html`
               <${ResetCard} cluster=${cluster} group=${name} query=${query} reason=${reason} onDone=${request.reload}
@@ -61,7 +61,7 @@ export default function GroupPage({ params: { group: name }, query }) {
   `;
 }
 
-/** @param {string} name @param {AbortSignal} signal @returns {Promise<Read>} */
+/** @param {string} name @param {AbortSignal} signal @returns {Promise<GroupAnswer>} */
 async function read(name, signal) {
   const [group, lags, cluster] = await Promise.all([
     admin.group(name, { signal }),

@@ -68,7 +68,7 @@ function List({ groups, query }) {
       <p class="dim s">This REST proxy does not tell the lags of all groups at once. A group's page shows its lag.</p>
     `}
     ${shown.length === 0
-      ? html`<${Nothing} q=${q} any=${groups.length > 0} />`
+      ? html`<${NoGroups} q=${q} any=${groups.length > 0} />`
       : html`<${Table} groups=${shown.slice(0, most)} />`}
     ${shown.length > most && html`
       <p class="more">
@@ -80,7 +80,7 @@ function List({ groups, query }) {
 }
 
 /** @param {{q: string, any: boolean}} props */
-function Nothing({ q, any }) {
+function NoGroups({ q, any }) {
   if (any) {
     return html`<${Empty} title=${html`No group has “${q}” in its name or topics`} actions=${html`
       <${Button} onClick=${() => setQuery({ q: null })}>Show all groups</${Button}>

@@ -57,9 +57,9 @@ export function ResetCard({ cluster, group, committed, query, reason, onDone }) 
           <span class="s">To</span>
           <${Select} label="Reset to" value=${to} options=${TARGETS}
             onChange=${(/** @type {string} */ value) => setQuery({ to: value, at: null })} />
-          <${At} to=${to} at=${at} />
+          <${TargetInput} to=${to} at=${at} />
         </div>
-        <${Places} topics=${topics} chosen=${chosen} />
+        <${PartitionChoice} topics=${topics} chosen=${chosen} />
         <div class="row wrap">
           <${Button} kind=${shown ? "" : "primary"} reason=${off} disabled=${busy}
             onClick=${tryOut}>Show what would change</${Button}>
@@ -78,7 +78,7 @@ export function ResetCard({ cluster, group, committed, query, reason, onDone }) 
 }
 
 /** The value of a target that needs one. @param {{to: string, at: string}} props */
-function At({ to, at }) {
+function TargetInput({ to, at }) {
   if (to === "earliest" || to === "latest") return null;
   const change = (/** @type {any} */ event) => setQuery({ at: event.currentTarget.value });
   if (to === "time") {
@@ -96,7 +96,7 @@ function At({ to, at }) {
 }
 
 /** @param {{topics: string[], chosen: string}} props */
-function Places({ topics, chosen }) {
+function PartitionChoice({ topics, chosen }) {
   const id = useId();
   const [other, setOther] = useState("");
   const places = readPlaces(chosen);

@@ -7,7 +7,7 @@ import { href } from "../../state/routes.js";
 import { config } from "../../state/signals.js";
 import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 
-/** @typedef {import("../../parts/use_request.js").Asked<any> & {retryAt: number}} Asked */
+/** @typedef {import("../../parts/use_request.js").RequestState<any> & {retryAt: number}} BrokerRequest */
 
 const LONGEST_WAIT = 30;
 
@@ -15,7 +15,7 @@ const LONGEST_WAIT = 30;
  * As `useRequest`; while the broker does not answer it asks again after 1, 2, 4 .. 30 s.
  * @param {((signal: AbortSignal) => Promise<any>) | null} ask
  * @param {readonly any[]} inputs
- * @returns {Asked}
+ * @returns {BrokerRequest}
  */
 export function useBroker(ask, inputs) {
   const request = useRequest(config.value.restAvailable ? ask : null, [...inputs, config.value.restAvailable]);
@@ -40,7 +40,7 @@ export function useBroker(ask, inputs) {
 /** Whether the proxy or its broker does not answer. @param {any} error */
 const isGone = (error) => error.status === 0 || error.status >= 500;
 
-/** The strip while the broker is gone. @param {{request: Asked}} props */
+/** The strip while the broker is gone. @param {{request: BrokerRequest}} props */
 export function BrokerStrip({ request }) {
   const { error, loading, reload, retryAt } = request;
   const [, tick] = useState(0);
@@ -64,7 +64,7 @@ export function BrokerStrip({ request }) {
 
 /**
  * What a request brought; the last data stays while the broker is gone.
- * @param {{request: Asked, rows?: number, height?: number, children: (data: any) => any}} props
+ * @param {{request: BrokerRequest, rows?: number, height?: number, children: (data: any) => any}} props
  */
 export function FromBroker({ request, rows, height, children }) {
   const { data, error, loading, reload, cancel } = request;

@@ -22,7 +22,7 @@ export async function decodeRecords(topic, records, { signal, stored = false } =
 
 /**
  * @param {RecordBytes[]} records
- * @param {import("../../api/serdes.js").Wanted} wanted
+ * @param {import("../../api/serdes.js").CodecRequest} wanted
  * @param {AbortSignal | undefined} signal
  */
 async function partsOf(records, wanted, signal) {

@@ -6,7 +6,7 @@ const SECONDS = 5;
 /** A cluster that takes long to answer has this many times as long to rest. */
 const RESTS = 4;
 
-/** @param {{request: import("./broker.js").Asked}} props */
+/** @param {{request: import("./broker.js").BrokerRequest}} props */
 export function Refreshing({ request }) {
   const newest = useRef(request);
   newest.current = request;

@@ -55,7 +55,7 @@ export default function List({ query }) {
     }</div>`;
   }
   if (listing.subject.length === 0) return html`<${EmptyRegistry} />`;
-  return html`<${Listed} listing=${listing} all=${listing === head ? countsOf(head) : null} query=${query} />`;
+  return html`<${ListPage} listing=${listing} all=${listing === head ? countsOf(head) : null} query=${query} />`;
 }
 
 /** The counts of the chips for the first rows: those of the rows that are still on their way too. @param {NonNullable<typeof listingHead.value>} head */
@@ -70,7 +70,7 @@ function countsOf({ counts }) {
  * @param {{listing: import("../../api/types.d.ts").Overview, all: ReturnType<typeof countsOf> | null,
  *   query: Record<string, string>}} props `all`: the counts if the listing has the first rows alone
  */
-function Listed({ listing, all, query }) {
+function ListPage({ listing, all, query }) {
   const [typed, setTyped, writeTyped] = useTyped(query.q ?? "");
   const [selected, setSelected] = useState(/** @type {Set<string>} */ (new Set()));
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
@@ -220,7 +220,7 @@ function Listed({ listing, all, query }) {
             setPeek("")} />`
           : html`
             <aside class="peek idle" aria-label="The registry in brief">
-              ${!all && html`<${Brief} listing=${listing} />`}
+              ${!all && html`<${RegistrySummary} listing=${listing} />`}
             </aside>
           `}
       </div>
@@ -228,7 +228,7 @@ function Listed({ listing, all, query }) {
 }
 
 /** What the panel shows while no row is chosen. @param {{listing: import("../../api/types.d.ts").Overview}} props */
-function Brief({ listing }) {
+function RegistrySummary({ listing }) {
   const names = namesOf(listing);
   const { count, versions, newest } = useMemo(() => summary(listing, context.value), [listing, context.value]);
   return html`

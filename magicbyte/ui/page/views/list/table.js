@@ -51,7 +51,7 @@ export function SubjectTable({ listing, rows, count, words, sort, peek, selected
         </tr>
       </thead>
       <tbody ref=${body}>
-          ${first > 0 && html`<${Space} key="before" rows=${first} />`}
+          ${first > 0 && html`<${SpacerRow} key="before" rows=${first} />`}
           ${shown.map((row, i) =>
             html`
               <${Row} key=${listing.subject[row]} facts=${listingRow(listing, row)} index=${first + i + 2}
@@ -59,7 +59,7 @@ export function SubjectTable({ listing, rows, count, words, sort, peek, selected
                 excerpt=${excerpts.get(listing.subject[row])} onPeek=${onPeek} />
             `
           )}
-          ${after > 0 && html`<${Space} key="after" rows=${after} />`}
+          ${after > 0 && html`<${SpacerRow} key="after" rows=${after} />`}
         </tbody>
     </table>
   `;
@@ -70,7 +70,7 @@ export function SubjectTable({ listing, rows, count, words, sort, peek, selected
  * all of them would bring their places back.
  * @param {{rows: number}} props
  */
-const Space = ({ rows }) =>
+const SpacerRow = ({ rows }) =>
   html`
     <tr aria-hidden="true" class="space">
       <td style=${{ height: rows * ROW + "px" }}></td>

@@ -13,9 +13,9 @@ import { Age, useNow } from "./ages.js";
 import { Batches } from "./batches.js";
 import { Inputs } from "./inputs.js";
 import { MarkersNote } from "./markers.js";
-import { Dead, Watermark } from "./pipeline_list.js";
+import { DeadLetterCount, Watermark } from "./pipeline_list.js";
 import { Sinks } from "./sinks.js";
-import { Asked, FiguresAge, LostStrip, Reason, StateBadge } from "./state.js";
+import { AskedAge, FiguresAge, LostStrip, Reason, StateBadge } from "./state.js";
 import { Steps } from "./steps.js";
 import { usePipelines } from "./use_pipelines.js";
 
@@ -40,7 +40,7 @@ export default function PipelinePage({ params: { name } }) {
           `}
         </div>
         <div class="head-actions">
-          ${data && html`<${Asked} data=${data} now=${now} />`}
+          ${data && html`<${AskedAge} data=${data} now=${now} />`}
           <${CurlButton} request=${pipelinesRequest(name)} />
         </div>
       </div>
@@ -50,7 +50,7 @@ export default function PipelinePage({ params: { name } }) {
       <${Loaded} request=${request} rows=${8}>${(/** @type {Pipelines} */ { pipelines, markers }) =>
         html`
           <${MarkersNote} markers=${markers} />
-          ${pipelines.length === 0 && html`<${Unknown} />`}
+          ${pipelines.length === 0 && html`<${UnknownPipeline} />`}
           ${pipelines.map((/** @type {Pipeline} */ found) =>
             html`<${Details} key=${found.address ?? ""} pipeline=${found} markers=${markers} now=${now} />`
           )}
@@ -59,7 +59,7 @@ export default function PipelinePage({ params: { name } }) {
   `;
 }
 
-const Unknown = () =>
+const UnknownPipeline = () =>
   html`
     <${Empty} title="No pipeline of this name is known" actions=${html`<a class="btn" href=${
       href("/pipelines")
@@ -154,7 +154,7 @@ function Rows({ pipeline: { figures } }) {
   const facts = [
     ...OUTCOMES.filter(([name]) => rows[name] !== undefined).map(([name, words]) => /** @type {[string, any]} */ ([
       words,
-      name === "dead" ? html`<${Dead} figures=${figures} />` : grouped(rows[name]),
+      name === "dead" ? html`<${DeadLetterCount} figures=${figures} />` : grouped(rows[name]),
     ])),
     ...Object.entries(failedChecks).map((
       [check, count],

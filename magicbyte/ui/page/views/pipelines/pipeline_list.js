@@ -9,7 +9,7 @@ import { html } from "../../vendor/ui.js";
 import { grouped } from "../../text/grouped.js";
 import { Age, useNow } from "./ages.js";
 import { HowToSet, MarkersNote, NoMarker } from "./markers.js";
-import { Asked, FiguresAge, LostStrip, Reason, StateBadge } from "./state.js";
+import { AskedAge, FiguresAge, LostStrip, Reason, StateBadge } from "./state.js";
 import { usePipelines } from "./use_pipelines.js";
 
 /** @typedef {import("../../api/pipelines.js").Pipeline} Pipeline */
@@ -26,7 +26,7 @@ export default function PipelinesPage() {
         <h1 tabindex="-1">Pipelines</h1>
         ${data && html`<span class="faint num">${grouped(data.pipelines.length + data.leftOut)}</span>`}
         <span class="grow"></span>
-        ${data && html`<${Asked} data=${data} now=${now} />`}
+        ${data && html`<${AskedAge} data=${data} now=${now} />`}
         <${CurlButton} request=${pipelinesRequest()} />
       </div>
       <${Loaded} request=${request} rows=${6}>${(/** @type {Pipelines} */ found) =>
@@ -85,7 +85,7 @@ function Row({ pipeline, markers, now }) {
       <td class="r num" data-name="Behind">${counted(figures?.lag)}</td>
       <td class="r num" data-name="Late">${counted(figures?.late)}</td>
       <td class="r num" data-name="Dead">
-        <${Dead} figures=${figures} />
+        <${DeadLetterCount} figures=${figures} />
       </td>
       <td data-name="Watermark">${figures && html`<${Watermark} ms=${figures.watermark} now=${now} />`}</td>
       <td data-name="Last change">${change
@@ -103,7 +103,7 @@ export const Watermark = ({ ms, now }) =>
 const counted = (number) => number === null || number === undefined ? "" : grouped(number);
 
 /** @param {{figures: import("../../api/pipelines.js").Figures | null}} props */
-export function Dead({ figures }) {
+export function DeadLetterCount({ figures }) {
   const dead = figures?.rows.dead;
   if (dead === undefined) return null;
   const topic = figures?.deadLetters;

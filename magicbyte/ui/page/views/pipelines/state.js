@@ -30,14 +30,14 @@ export const FiguresAge = ({ pipeline: { figures, figuresAt }, now }) =>
     : null;
 
 /** When the page asked last. @param {{data: Pipelines, now: number}} props */
-export const Asked = ({ data, now }) =>
+export const AskedAge = ({ data, now }) =>
   isOld(data.now, now)
     ? html`<span data-asked><${Badge} tone="warn">old: asked ${ageOf(data.now, now)}</${Badge}></span>`
     : html`<span class="faint s num" data-asked>asked ${ageOf(data.now, now)}</span>`;
 
 /**
  * The strip while the page's server does not answer.
- * @param {{request: import("../../parts/use_request.js").Asked<Pipelines>}} props
+ * @param {{request: import("../../parts/use_request.js").RequestState<Pipelines>}} props
  */
 export const LostStrip = ({ request: { data, error, loading, reload } }) =>
   data && error && html`

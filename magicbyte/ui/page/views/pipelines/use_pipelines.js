@@ -9,7 +9,7 @@ const EVERY_MS = 5000;
 
 /**
  * @param {string} [name] only this pipeline, with details
- * @returns {import("../../parts/use_request.js").Asked<import("../../api/pipelines.js").Pipelines>}
+ * @returns {import("../../parts/use_request.js").RequestState<import("../../api/pipelines.js").Pipelines>}
  */
 export function usePipelines(name) {
   const request = useRequest((signal) => pipelines(name, { signal }), ["pipelines", name]);

@@ -3,7 +3,7 @@
 import * as registry from "../../api/registry.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Note } from "../../parts/cards.js";
-import { Shown as Name } from "../../parts/hostile.js";
+import { Shown } from "../../parts/hostile.js";
 import { isMissingRoute } from "../../api/transport.js";
 import { Loaded, NotServed } from "../../parts/states.js";
 import { SubjectHead } from "../subject/subject_head.js";
@@ -39,7 +39,7 @@ export default function ReferencesPage({ params }) {
     <div class="page references">
       ${isMissingRoute(request.error) ? html`<${NotServed} />` : html`
         <${Loaded} request=${request} rows=${5} height=${48}>
-          ${(/** @type {Graph} */ graph) => html`<${Shown} graph=${graph} />`}
+          ${(/** @type {Graph} */ graph) => html`<${ReferenceGraph} graph=${graph} />`}
         </${Loaded}>
       `}
         </div>
@@ -63,7 +63,7 @@ function usersWords(graph) {
 }
 
 /** @param {{graph: Graph}} props */
-function Shown({ graph }) {
+function ReferenceGraph({ graph }) {
   const [start] = graph.nodes;
   const holders = holdersOf(graph);
   return html`${
@@ -77,7 +77,7 @@ function Shown({ graph }) {
             ${index > 0 && ", "}<a class="link anywhere" key=${index}
               href=${href(
                 path`/subjects/${node.subject}/versions/${node.version}/references`,
-              )}><span class="mono"><${Name} name text=${node.subject} /></span> v${node.version}</a>
+              )}><span class="mono"><${Shown} name text=${node.subject} /></span> v${node.version}</a>
           `
         )
       }${holders.length > NAMED && ` and ${holders.length - NAMED} more`}.

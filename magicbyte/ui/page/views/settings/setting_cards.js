@@ -20,15 +20,15 @@ export function SettingCards({ subject, config, general, mode, live, onChanged }
   const inherited = valueOr(mapped(general, ({ compatibilityLevel }) => compatibilityLevel), undefined);
   const key = JSON.stringify(config);
   return html`
-    ${config.gap !== null ? html`<${Hidden} title="Compatibility level" fact=${config} />` : html`
+    ${config.gap !== null ? html`<${UnreadableCard} title="Compatibility level" fact=${config} />` : html`
       <${LevelCard} key=${`level ${key}`} subject=${subject} mode=${inEffect} level=${config.value.compatibilityLevel}
         origin=${config.value.origin} inherited=${inherited} versions=${valueOr(live, [])} onChanged=${onChanged} />
     `}
-    ${mode.gap !== null ? html`<${Hidden} title="Mode" fact=${mode} />` : html`
+    ${mode.gap !== null ? html`<${UnreadableCard} title="Mode" fact=${mode} />` : html`
       <${ModeCard} key=${`mode ${inEffect} ${mode.value.origin}`} subject=${subject} mode=${inEffect}
         origin=${mode.value.origin} onChanged=${onChanged} />
     `}
-    ${config.gap !== null ? html`<${Hidden} title="Other settings" fact=${config} />` : html`
+    ${config.gap !== null ? html`<${UnreadableCard} title="Other settings" fact=${config} />` : html`
       <${MoreSettingsCard} key=${`other ${key}`} subject=${subject} mode=${inEffect} config=${config.value}
         general=${general} onChanged=${onChanged} />
     `}
@@ -36,7 +36,7 @@ export function SettingCards({ subject, config, general, mode, live, onChanged }
 }
 
 /** The card of settings that one may not read. @param {{title: string, fact: Fact<any>}} props */
-const Hidden = ({ title, fact }) =>
+const UnreadableCard = ({ title, fact }) =>
   html`
     <${Card} title=${title} aria-label=${title}>
       <${GapPart} fact=${fact} />

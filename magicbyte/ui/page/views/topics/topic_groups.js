@@ -19,7 +19,7 @@ import { GroupState } from "../kafka/group_state.js";
 /** @import { Fact } from "../../api/fact.js" */
 /** @typedef {{id: string, state: string, lags: rest.Lag[]}} Behind */
 /**
- * @typedef {object} Found
+ * @typedef {object} TopicGroups
  * @property {Behind[]} behind the groups that have committed offsets of the topic
  * @property {Fact<any>[]} hidden why the lags of some groups are not known
  * @property {number} asked how many groups were asked
@@ -40,7 +40,7 @@ export default function GroupsPage({ params: { topic } }) {
     <${BrokerStrip} request=${groups} />
     <div class="page groups">
           ${config.value.restAvailable
-            ? html`<${FromBroker} request=${groups} rows=${5}>${(/** @type {Found | null} */ found) =>
+            ? html`<${FromBroker} request=${groups} rows=${5}>${(/** @type {TopicGroups | null} */ found) =>
               found
                 ? html`<${GroupTable} topic=${topic} found=${found} />
         ${
@@ -71,7 +71,7 @@ const NoGroups = () =>
  * @param {string} topic
  * @param {number} most
  * @param {AbortSignal} signal
- * @returns {Promise<Found | null>}
+ * @returns {Promise<TopicGroups | null>}
  */
 async function groupsOf(topic, most, signal) {
   const listed = await admin.groups({ signal });
@@ -96,7 +96,7 @@ async function groupsOf(topic, most, signal) {
   return { behind, hidden, asked, left: groups.length - asked };
 }
 
-/** @param {{topic: string, found: Found}} props */
+/** @param {{topic: string, found: TopicGroups}} props */
 function GroupTable({ topic, found: { behind, hidden, asked, left } }) {
   const [open, setOpen] = useState("");
   const unread = hidden.length > 0 &&

@@ -86,7 +86,7 @@ function TopicList({ topics, query }) {
               setQuery({ internal: internal ? null : true })}>Internal</${Chip}>`}
         </div>
         ${shown.length === 0
-          ? html`<${Nothing} q=${q} show=${show} any=${topics.length > 0} />`
+          ? html`<${NoTopics} q=${q} show=${show} any=${topics.length > 0} />`
           : html`<${Table} rows=${shown.slice(0, most)} ready=${Boolean(subjects)} />`}
         ${shown.length > most && html`
           <p class="more">
@@ -102,7 +102,7 @@ function TopicList({ topics, query }) {
 }
 
 /** @param {{q: string, show: string, any: boolean}} props */
-function Nothing({ q, show, any }) {
+function NoTopics({ q, show, any }) {
   const all = html`<${Button} onClick=${() => setQuery({ q: null, show: null })}>Show all topics</${Button}>`;
   if (q) return html`<${Empty} title=${html`No topic has “${q}” in its name`} actions=${all} />`;
   if (show === "bare") return html`<${Empty} title="Every topic has a subject" actions=${all} />`;

@@ -15,7 +15,7 @@ import { FieldFilter, filtered } from "./field_filter.js";
 import { sinceOf } from "./since.js";
 
 /** @import { Outline, OutlineNode } from "../../text/answers.d.ts" */
-/** @import { Asked } from "../../parts/use_request.js" */
+/** @import { RequestState } from "../../parts/use_request.js" */
 
 /** Kinds that stand for a value in the data. */
 const VALUES = new Set(["field", "property"]);
@@ -31,7 +31,7 @@ export function fieldCount(node) {
   return node.children.reduce((sum, child) => sum + fieldCount(child), VALUES.has(node.kind) ? 1 : 0);
 }
 
-/** @param {{request: Asked<Outline>, subject: string, version: number}} props */
+/** @param {{request: RequestState<Outline>, subject: string, version: number}} props */
 export function Fields({ request, subject, version }) {
   if (isMissingRoute(request.error)) return html`<${NotServed} />`;
   return html`<${Loaded} request=${request} rows=${12} height=${36}>

@@ -62,7 +62,7 @@ export default function VersionPage({ params, query }) {
       </${Note}>`}
           ${data && html`<${NewerLine} subject=${subject} shown=${data.version} facts=${facts} />`}
           ${version.error && !data
-            ? html`<${Missing} error=${version.error} again=${version.reload} subject=${subject} numbers=${
+            ? html`<${MissingVersion} error=${version.error} again=${version.reload} subject=${subject} numbers=${
               numbers.data ?? []
             } />`
             : !data
@@ -134,7 +134,7 @@ function NewerLine({ subject, shown, facts }) {
 }
 
 /** @param {{error: any, again: () => void, subject: string, numbers: number[]}} props */
-function Missing({ error, again, subject, numbers }) {
+function MissingVersion({ error, again, subject, numbers }) {
   const words = subject.split(/[^\p{L}\p{N}]+/u).filter(Boolean).join(" ");
   const ways = error.code === 40402 && numbers.length > 0
     ? numbers.slice(-5).map((number) =>

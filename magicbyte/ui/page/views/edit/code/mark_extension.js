@@ -4,7 +4,7 @@
  *
  * @typedef {{key: string, from: number, to: number, end: number, warning: boolean, message: string}} Mark
  *   `from` and `to` are underlined; the note stands below the line of `end`
- * @typedef {{marks: Mark[], open: string | null}} Shown
+ * @typedef {{marks: Mark[], open: string | null}} ShownMarks
  */
 import {
   Decoration,
@@ -87,7 +87,7 @@ class Dot extends GutterMarker {
 /** @type {any} */
 const shownField = StateField.define({
   create: () => ({ marks: [], open: null }),
-  /** @type {(shown: Shown, transaction: any) => Shown} */
+  /** @type {(shown: ShownMarks, transaction: any) => ShownMarks} */
   update(shown, transaction) {
     const marks = transaction.docChanged ? shown.marks.map((mark) => mapped(mark, transaction.changes)) : shown.marks;
     let next = marks === shown.marks ? shown : { ...shown, marks };

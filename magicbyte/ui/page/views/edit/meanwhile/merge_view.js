@@ -56,7 +56,7 @@ function rowsOf({ name, title, pieces }, version, choices, onChoice) {
     if (piece.kind !== "conflict") return html`<${ChangedLines} key=${index} piece=${piece} version=${version} />`;
     const conflict = number++;
     return html`
-      <${Conflicting} key=${index} piece=${piece} version=${version} label=${`${title}: conflict ${conflict + 1}`}
+      <${ConflictChoice} key=${index} piece=${piece} version=${version} label=${`${title}: conflict ${conflict + 1}`}
         choice=${choices[name]?.[conflict]} onChoice=${(/** @type {Choice} */ choice) =>
           onChoice(name, conflict, choice)} />
     `;
@@ -97,7 +97,7 @@ function ChangedLines({ piece: { kind, base, mine, theirs }, version }) {
 /**
  * @param {{piece: Piece, version: number, label: string, choice?: Choice, onChoice: (choice: Choice) => void}} props
  */
-function Conflicting({ piece, version, label, choice, onChoice }) {
+function ConflictChoice({ piece, version, label, choice, onChoice }) {
   const { base, mine, theirs } = piece;
   /** @type {[string, string][]} */
   const options = [["mine", "Yours"], ["theirs", "Theirs"]];

@@ -62,7 +62,7 @@ export function PlaceNote({ place, onFix, onClose, name, disabled }) {
           </button>
         </span>
       </div>
-      <p class="what"><${Marked} text=${finding.harm || finding.change} name=${name} /></p>
+      <p class="what"><${BoldName} text=${finding.harm || finding.change} name=${name} /></p>
       ${(finding.example || finding.effect) && html`<${Witness} finding=${finding} />`}
       <p class="fix"><b>Remedy</b><${Shown} text=${finding.remedy} /></p>
       ${fixes.length > 0 && html`
@@ -98,7 +98,7 @@ function Witness({ finding: { example, effect } }) {
  * A sentence with a name in bold.
  * @param {{text: string, name: string | null}} props
  */
-function Marked({ text, name }) {
+function BoldName({ text, name }) {
   const at = name === null || name === "" ? -1 : text.indexOf(name);
   if (name === null || at < 0) return html`<${Shown} text=${text} />`;
   const [before, after] = [text.slice(0, at), text.slice(at + name.length)];

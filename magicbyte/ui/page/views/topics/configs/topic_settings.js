@@ -16,7 +16,7 @@ import { missingRight, Refused } from "../../kafka/kafka_rights.js";
 import { NeedsV3 } from "../../kafka/kafka_head.js";
 import { ConfigsCard } from "./configs_card.js";
 
-/** @typedef {{cluster: string, facts: admin.Topic} | null} Read */
+/** @typedef {{cluster: string, facts: admin.Topic} | null} TopicSettings */
 
 /** @param {import("../../../state/types.d.ts").ViewProps} props */
 export default function TopicSettingsPage({ params: { topic }, query }) {
@@ -31,7 +31,7 @@ export default function TopicSettingsPage({ params: { topic }, query }) {
     <${BrokerStrip} request=${request} />
     <div class="page topic-settings">
       ${config.value.restAvailable
-        ? html`<${FromBroker} request=${request} rows=${8}>${(/** @type {Read} */ found) =>
+        ? html`<${FromBroker} request=${request} rows=${8}>${(/** @type {TopicSettings} */ found) =>
           found
             ? html`
               <${ConfigsCard} cluster=${found.cluster} topic=${topic} operations=${found.facts
@@ -46,7 +46,7 @@ export default function TopicSettingsPage({ params: { topic }, query }) {
   `;
 }
 
-/** @param {string} topic @param {AbortSignal} signal @returns {Promise<Read>} */
+/** @param {string} topic @param {AbortSignal} signal @returns {Promise<TopicSettings>} */
 async function read(topic, signal) {
   const facts = await admin.topicFacts(topic, { signal });
   return facts && { cluster: String(await rest.clusterId()), facts };

@@ -6,14 +6,14 @@ import { html, useEffect, useRef, useState } from "../../../vendor/ui.js";
 import { RecordList } from "./record_list.js";
 
 /** @typedef {import("../../../api/messages.js").FoundRecord} FoundRecord */
-/** @typedef {import("../../../api/messages.js").Wanted} Wanted */
+/** @typedef {import("../../../api/messages.js").SearchRequest} SearchRequest */
 /** @typedef {(ends: Record<string, number>) => void} OnEnds the next offsets by partition, as records come */
 
 /** The ms between two questions for further records, and the most records that are kept. */
 const PAUSE = 1000;
 const KEPT = 500;
 
-/** Records as they come, the newest at the end. @param {{wanted: Wanted, query: Record<string, string>, onEnds: OnEnds}} props */
+/** Records as they come, the newest at the end. @param {{wanted: SearchRequest, query: Record<string, string>, onEnds: OnEnds}} props */
 export function LiveRecords({ wanted, query, onEnds }) {
   const [records, setRecords] = useState(/** @type {FoundRecord[]} */ ([]));
   const [state, setState] = useState("beginning");
@@ -57,7 +57,7 @@ export function LiveRecords({ wanted, query, onEnds }) {
 
 /**
  * Reads on until it is aborted; waits while the tab is hidden.
- * @param {Wanted} wanted
+ * @param {SearchRequest} wanted
  * @param {AbortSignal} signal
  * @param {{onRecords: (records: FoundRecord[], isNew: boolean) => void, onEnds: OnEnds, onLost: () => void}} page
  */

@@ -13,7 +13,7 @@ const show = (patch) => setQuery({ cursor: null, open: null, ...patch }, { repla
 
 /**
  * @param {{partitions: import("../../../api/rest.js").Partition[], query: Record<string, string>,
- *   wanted: import("../../../api/messages.js").Wanted}} props
+ *   wanted: import("../../../api/messages.js").SearchRequest}} props
  */
 export function MessageBar({ partitions, query, wanted }) {
   const follows = query.follow === "true";

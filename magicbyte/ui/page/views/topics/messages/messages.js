@@ -16,7 +16,7 @@ import { SearchEnd, SearchFailure, SearchProgress } from "./search_state.js";
 import { useSearch } from "./use_search.js";
 import { searchRequest } from "./search_request.js";
 
-/** @typedef {import("../../../api/messages.js").Wanted} Wanted */
+/** @typedef {import("../../../api/messages.js").SearchRequest} SearchRequest */
 /** @typedef {Record<string, number>} Ends the next offset by partition */
 
 /** @param {import("../../../state/types.d.ts").ViewProps} props */
@@ -67,12 +67,12 @@ function Messages({ topic, partitions, query, onEnds }) {
         )} wanted=${wanted} query=${query}
           onEnds=${onEnds} />
       `
-      : html`<${Found} wanted=${wanted} query=${query} />`}
+      : html`<${SearchedRecords} wanted=${wanted} query=${query} />`}
   `;
 }
 
-/** What a search finds. @param {{wanted: Wanted, query: Record<string, string>}} props */
-function Found({ wanted, query }) {
+/** What a search finds. @param {{wanted: SearchRequest, query: Record<string, string>}} props */
+function SearchedRecords({ wanted, query }) {
   const found = useSearch(wanted);
   const { end, error, records } = found;
   const goOn = () => {

@@ -21,10 +21,10 @@ import { Remarks } from "./remarks.js";
 /** @typedef {import("../../../api/rest.js").RecordBytes} RecordBytes */
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
 /** @typedef {import("../../../api/messages.js").FoundRecord} FoundRecord */
-/** @typedef {import("../../../api/messages.js").Wanted} Wanted */
+/** @typedef {import("../../../api/messages.js").SearchRequest} SearchRequest */
 /** @typedef {import("../../kafka/decode_records.js").DecodedRecord} DecodedRecord */
 
-/** @param {{record: FoundRecord, wanted: Wanted, query: Record<string, string>, open: boolean, onToggle: () => void}} props */
+/** @param {{record: FoundRecord, wanted: SearchRequest, query: Record<string, string>, open: boolean, onToggle: () => void}} props */
 export function RecordRow({ record, wanted, query, open, onToggle }) {
   const { partition, offset, key, value, decoded } = record;
   const id = `r${partition}-${offset}`;
@@ -72,7 +72,7 @@ const isCut = ({ cut, decoded }) =>
   cut ||
   [decoded.key, decoded.value].some(({ preview }) => preview !== undefined);
 
-/** @param {{record: FoundRecord, wanted: Wanted, query: Record<string, string>}} props */
+/** @param {{record: FoundRecord, wanted: SearchRequest, query: Record<string, string>}} props */
 function RecordParts({ record: shown, wanted, query }) {
   const { partition, offset, timestamp } = shown;
   const { topic } = wanted;
@@ -128,7 +128,7 @@ function RecordParts({ record: shown, wanted, query }) {
 
 /**
  * A record with all of its bytes.
- * @param {Wanted} wanted
+ * @param {SearchRequest} wanted
  * @param {FoundRecord} record
  * @param {AbortSignal} signal
  * @returns {Promise<FoundRecord>}

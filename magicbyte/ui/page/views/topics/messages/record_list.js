@@ -5,7 +5,7 @@ import { RecordRow } from "./record.js";
 
 /** @typedef {import("../../../api/messages.js").FoundRecord} FoundRecord */
 
-/** @param {{wanted: import("../../../api/messages.js").Wanted, records: FoundRecord[], query: Record<string, string>}} props */
+/** @param {{wanted: import("../../../api/messages.js").SearchRequest, records: FoundRecord[], query: Record<string, string>}} props */
 export function RecordList({ wanted, records, query }) {
   const list = useRef(/** @type {any} */ (null));
   // `open=0-42`; an offset alone means the first record that has it.

@@ -1,6 +1,6 @@
 /** What the messages page shows, by its URL, as a request to the server. Pure. */
 
-/** @typedef {import("../../../api/messages.js").Wanted} Wanted */
+/** @typedef {import("../../../api/messages.js").SearchRequest} SearchRequest */
 
 /** The most records of a page. */
 export const PAGE = 50;
@@ -26,7 +26,7 @@ export const KINDS = [
  * @param {string} topic
  * @param {Record<string, string>} query
  * @param {string} context
- * @returns {Wanted}
+ * @returns {SearchRequest}
  */
 export function searchRequest(topic, query, context = "") {
   const since = timeOf(query.since);
@@ -51,7 +51,7 @@ export function searchRequest(topic, query, context = "") {
 /**
  * How keys and values are read.
  * @param {Record<string, string>} query
- * @returns {Partial<Wanted>}
+ * @returns {Partial<SearchRequest>}
  */
 export const readingOf = ({ key, value, raw }) => ({
   ...(isKind(key) ? { keyAs: key } : {}),

@@ -49,7 +49,7 @@ const REASONS = {
 };
 
 /**
- * @param {{found: Search, wanted: import("../../../api/messages.js").Wanted, query: Record<string, string>,
+ * @param {{found: Search, wanted: import("../../../api/messages.js").SearchRequest, query: Record<string, string>,
  *   onGoOn: () => void, onFirst: () => void}} props
  */
 export function SearchEnd({ found, wanted, query, onGoOn, onFirst }) {
@@ -82,7 +82,7 @@ export function SearchEnd({ found, wanted, query, onGoOn, onFirst }) {
   </p>`;
 }
 
-/** @param {{wanted: import("../../../api/messages.js").Wanted, query: Record<string, string>, searched: string}} props */
+/** @param {{wanted: import("../../../api/messages.js").SearchRequest, query: Record<string, string>, searched: string}} props */
 function NoRecords({ wanted, query, searched }) {
   const where = wanted.filter
     ? "fit the filter"

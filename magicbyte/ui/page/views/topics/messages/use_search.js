@@ -2,16 +2,16 @@
 import { search } from "../../../api/messages.js";
 import { useLines } from "../../../parts/use_lines.js";
 
-/** @typedef {import("../../../api/messages.js").Wanted} Wanted */
+/** @typedef {import("../../../api/messages.js").SearchRequest} SearchRequest */
 
-/** @param {Wanted} wanted @param {AbortSignal} signal */
+/** @param {SearchRequest} wanted @param {AbortSignal} signal */
 async function* ask(wanted, signal) {
   for await (const { record, ...progress } of search(wanted, signal)) yield { row: record, ...progress };
 }
 
 /**
  * Searches when the request changes; leaving the page ends the search on the server, too.
- * @param {Wanted} wanted
+ * @param {SearchRequest} wanted
  */
 export function useSearch(wanted) {
   const { rows: records, ...state } = useLines(wanted, ask);

@@ -51,7 +51,7 @@ export function PartInput({ part, topic, subject, before, onChange }) {
     html`<${WithSchema} part=${part} topic=${topic} subject=${subject} before=${before} onChange=${onChange} />`
   }
     ${mode === "text" && html`<${AsText} name=${name} before=${before} onChange=${onChange} />`}
-    ${mode === "none" && html`<${None} part=${part} onChange=${onChange} />`}
+    ${mode === "none" && html`<${NullPart} part=${part} onChange=${onChange} />`}
     ${
     !subject && mode !== "none" && html`
       <footer
@@ -66,7 +66,7 @@ export function PartInput({ part, topic, subject, before, onChange }) {
 }
 
 /** @param {{part: string, onChange: (written: Written) => void}} props */
-function None({ part, onChange }) {
+function NullPart({ part, onChange }) {
   useEffect(() => onChange({ bytes: null, problem: "" }), []);
   return html`<p class="body dim s">${
     part === "key"
@@ -157,7 +157,7 @@ function WithSchema({ part, topic, subject, before, onChange }) {
 /**
  * Checks the text after a pause.
  * @param {string} text
- * @param {import("../../../api/serdes.js").Wanted} wanted
+ * @param {import("../../../api/serdes.js").CodecRequest} wanted
  * @param {any[]} inputs
  * @returns {Checked}
  */

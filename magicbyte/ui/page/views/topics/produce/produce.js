@@ -32,14 +32,14 @@ export default function ProducePage({ params: { topic }, query }) {
     <div class="page produce">
           ${config.value.restAvailable
             ? html`<${FromBroker} request=${bounds} rows=${8}>${(/** @type {rest.Partition[]} */ partitions) =>
-              html`<${Prepared} topic=${topic} partitions=${partitions} query=${query} />`}</${FromBroker}>`
+              html`<${LoadedForm} topic=${topic} partitions=${partitions} query=${query} />`}</${FromBroker}>`
             : html`<${NoProxy} topic=${topic} />`}
         </div>
   `;
 }
 
 /** Waits for the subjects, and for the record that is produced again. @param {{topic: string, partitions: rest.Partition[], query: Record<string, string>}} props */
-function Prepared({ topic, partitions, query }) {
+function LoadedForm({ topic, partitions, query }) {
   const subjects = useSubjects();
   const { partition, offset } = query;
   const isAgain = /^\d+$/.test(partition ?? "") && /^\d+$/.test(offset ?? "");
