@@ -14,7 +14,8 @@ from magicbyte.http.page_settings import PageSettings
 from magicbyte.kit.kafka.client_settings import with_prefix
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.kinds import choice
-from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes, parts_of, place_before
+from magicbyte.kit.settings.property_words import Takes
+from magicbyte.kit.settings.server import ByteSize, Milliseconds, parts_of, place_before
 from magicbyte.security.settings import LOG
 from registry.decide.question import OFF, REFUSE, WARN
 from registry.reference_names import ENCODER_SECRET, NOT_KEPT, OLD_NAMES, WITHOUT_EFFECT

@@ -15,7 +15,8 @@ from magicbyte.kit.kafka.statistics import STATISTICS
 from magicbyte.kit.secret import hide_user_info
 from magicbyte.kit.settings import SettingsError
 from magicbyte.kit.settings.patterns import java_classes
-from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
+from magicbyte.kit.settings.property_words import BYTES_A_SECOND, Takes
+from magicbyte.kit.settings.server import ByteSize, Milliseconds
 from magicbyte.security.settings import LOG
 from rest_proxy.access.endpoints import EndpointLists, parse_endpoints
 from rest_proxy.reference_names import WITHOUT_EFFECT
@@ -32,7 +33,7 @@ _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
 _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buffering.max.kbytes": 2147483647}
 #: Java's strategies by class name, without the package.
 _STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
-_ByteRate = Annotated[int, Takes("bytes a second")]
+_ByteRate = Annotated[int, Takes(BYTES_A_SECOND)]
 _StrategyName = Annotated[str, Takes(" or ".join(_STRATEGIES), schema=java_classes(_STRATEGIES))]
 #: Java's classes that write frames, without the package -> whether they write them into a header.
 _ID_SERIALIZERS = {"PrefixSchemaIdSerializer": False, "HeaderSchemaIdSerializer": True}

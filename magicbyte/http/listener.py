@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+_SCHEMES = ("http", "https")
+_REMEDY = "write http://HOST:PORT or https://HOST:PORT"
+
 
 @dataclass(frozen=True, slots=True)
 class Listener:
@@ -28,10 +31,18 @@ def parse_listener(text: str) -> Listener:
     Raises:
         ValueError: The text is not a listener address.
     """
-    parts = urlsplit(text if "://" in text else f"http://{text}")
-    if parts.scheme not in ("http", "https") or parts.port is None or parts.path not in ("", "/"):
-        raise ValueError(f"not a listener: {text!r}; write http://HOST:PORT or https://HOST:PORT")
-    return Listener(parts.scheme, parts.hostname or "0.0.0.0", parts.port)  # noqa: S104  as the reference reads it
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        port = parts.port
+    except ValueError as error:
+        raise _problem(f"{text!r} is no address: {error}; {_REMEDY}") from None
+    if parts.scheme not in _SCHEMES:
+        raise _problem(f"{text!r} has an unknown scheme; use http:// or https://")
+    if port is None:
+        raise _problem(f"{text!r} has no port; {_REMEDY}")
+    if parts.path not in ("", "/"):
+        raise _problem(f"{text!r} has a path, which a listener cannot have; {_REMEDY}")
+    return Listener(parts.scheme, parts.hostname or "0.0.0.0", port)  # noqa: S104  as the reference reads it
 
 
 def parse_listeners(texts: Iterable[str]) -> list[Listener]:
@@ -44,5 +55,12 @@ def parse_listeners(texts: Iterable[str]) -> list[Listener]:
     addresses = [(listener.host, listener.port) for listener in listeners if listener.port]
     for host, port in addresses:
         if addresses.count((host, port)) > 1:
-            raise ValueError(f"{host}:{port} is named twice")
+            raise _problem(f"{host}:{port} is named twice; give each listener its own host or port")
     return listeners
+
+
+def _problem(text: str) -> ValueError:
+    """An error whose text already has the faulty value."""
+    from magicbyte.kit.settings.kinds import ProblemError  # noqa: PLC0415 - a health check does not load it
+
+    return ProblemError(text)

@@ -11,7 +11,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from magicbyte.http.metrics_ports import PART, MetricsPort, metrics_ports
 from magicbyte.http.settings import HttpSettings
 from magicbyte.kit.settings import patterns
-from magicbyte.kit.settings.server import ByteSize, Milliseconds, Takes
+from magicbyte.kit.settings.property_words import Takes
+from magicbyte.kit.settings.server import ByteSize, Milliseconds
 
 _COLOR = "#[0-9A-Fa-f]{6}"
 

@@ -21,7 +21,8 @@ from magicbyte.http.response_headers import (
     parse_response_headers,
 )
 from magicbyte.kit.logs.settings import LogSettings
-from magicbyte.kit.settings.server import ByteSize, CommaList, Milliseconds, Takes, parts_of
+from magicbyte.kit.settings.property_words import BYTES_A_SECOND, Takes
+from magicbyte.kit.settings.server import ByteSize, CommaList, Milliseconds, parts_of
 from magicbyte.security.settings import SecuritySettings
 
 log = logging.getLogger("magicbyte.kit.settings")
@@ -58,7 +59,7 @@ class HttpSettings(SecuritySettings, MetricsSettings, LogSettings):
         description="The longest time for the head of a request.",
         gt=0,
     )
-    min_body_rate: Annotated[int, Takes("bytes a second")] = Field(
+    min_body_rate: Annotated[int, Takes(BYTES_A_SECOND)] = Field(
         1024,
         alias="magicbyte.request.body.min.bytes.per.second",
         description="The lowest rate of a body, once `idle.timeout.ms` has passed; 0 for none.",

@@ -9,7 +9,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from magicbyte.kit.secret import Secret, is_secret
 from magicbyte.kit.settings import patterns
-from magicbyte.kit.settings.server import Reloaded, Takes, raise_problems
+from magicbyte.kit.settings.property_words import Takes
+from magicbyte.kit.settings.server import Reloaded, raise_problems
 from magicbyte.security.sign_in.plug_in_names import with_confluents_names
 from magicbyte.security.sign_in.settings import SignInSettings
 from magicbyte.security.tls.settings import OptionalSecret, TlsSettings

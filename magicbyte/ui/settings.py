@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from magicbyte.http.listener import Listener, parse_listener
 from magicbyte.http.page_settings import PageSettings
-from magicbyte.kit.settings.server import Takes
+from magicbyte.kit.settings.property_words import Takes
 
 
 class UiSettings(PageSettings):

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from magicbyte.kit.settings import SettingsError
-from magicbyte.kit.settings.server import Milliseconds, ServerSettings, Takes
+from magicbyte.kit.settings.property_words import Takes
+from magicbyte.kit.settings.server import Milliseconds, ServerSettings
 from serdes.error import ConfigError
 from serdes.rules.settings import RuleSection, RuleSettings, executor_settings, split_settings
 

@@ -85,7 +85,7 @@ def test_the_listener_is_that_of_the_first_process_or_of_the_variables(
         ),
         (("rest-proxy",), {"KAFKA_REST_PORT": "1"}, 3, "http://127.0.0.1:1/health/live does not answer: Connection re"),
         (("--url", "http://127.0.0.1:1"), {}, 3, "http://127.0.0.1:1/health/live does not answer: Connection refused"),
-        (("--url", "ftp://x"), {}, 2, "not a listener: 'ftp://x'; write http://HOST:PORT"),
+        (("--url", "ftp://x"), {}, 2, "'ftp://x' has an unknown scheme; use http:// or https://"),
         (("--url", "http://x:port"), {}, 2, "Port could not be cast"),
         (("--url", "/tmp"), {}, 2, "--url '/tmp' names no host; write http://HOST:PORT"),
         (("--url", "http://[::1"), {}, 2, "--url http://[::1: Invalid IPv6 URL"),

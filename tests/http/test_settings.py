@@ -31,11 +31,11 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "what"),
     [
-        ("idle.timeout.ms", "0", "greater than 0"),
-        ("idle.timeout.ms", "soon", "valid integer"),
-        ("max.request.header.size", "100", "greater than or equal to 1024"),
-        ("magicbyte.pipelining.buffer.bytes", "-1", "greater than or equal to 0"),
-        ("server.connection.limit", "-1", "greater than or equal to 0"),
+        ("idle.timeout.ms", "0", "must be a whole number of milliseconds, at least 1, not '0'$"),
+        ("idle.timeout.ms", "soon", "must be a whole number of milliseconds, at least 1, not 'soon'$"),
+        ("max.request.header.size", "100", "must be a whole number of bytes, at least 1024, not '100'$"),
+        ("magicbyte.pipelining.buffer.bytes", "-1", "must be a whole number of bytes, at least 0, not '-1'$"),
+        ("server.connection.limit", "-1", "must be a whole number of at least 0, not '-1'$"),
         ("access.control.allow.origin", "page.test", '"page.test" is no origin; write it as https://app.example.com'),
         ("access.control.allow.origin", "http://page.test/", '"http://page.test/" is no origin'),
         ("access.control.allow.origin", "http://*.test", '"http://\\*.test" is a pattern; list each origin by itself'),
@@ -65,13 +65,52 @@ def test_all_wrong_values_are_told_at_once() -> None:
     with pytest.raises(SettingsError) as raised:
         RegistrySettings.from_properties(properties)
     assert str(raised.value).splitlines() == [
-        "kafkastore.timeout.ms: must be a valid integer, not 'soon'",
+        "kafkastore.timeout.ms: must be a whole number of milliseconds, at least 1, not 'soon'",
         "magicbyte.inter.instance.secret: must have at least 32 characters (was [hidden])",
         "magicbyte.log.level: must be debug or info or warning or error or critical, not 'warn'; did you mean warning?",
         "magicbyte.ui.color: not a color; write it as #ae231c (was 'red')",
         "schema.compatibility.level: must be NONE or BACKWARD or BACKWARD_TRANSITIVE or FORWARD or FORWARD_TRANSITIVE"
         " or FULL or FULL_TRANSITIVE, not 'BACKWARDS'; did you mean BACKWARD?",
     ]
+
+
+_LISTENER = "write http://HOST:PORT or https://HOST:PORT"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("leader.eligibility", "ture", "must be true or false, not 'ture'; did you mean true?"),
+        ("magicbyte.authorization", "acls", "must be acl or none, not 'acls'; did you mean acl?"),
+        ("magicbyte.worker", "x", "must be a whole number, not 'x'"),
+        ("magicbyte.workers", "0", "must be a whole number of at least 1, not '0'"),
+        ("magicbyte.ui.events.max.per.client", "0", "must be a whole number from 1 to 512, not '0'"),
+        ("magicbyte.authentication.cache.seconds", "-1", "must be a number of seconds, at least 0, not '-1'"),
+        (
+            "magicbyte.authentication.failure.ms",
+            "a",
+            "must be a whole number of milliseconds, from 0 to 10000, not 'a'",
+        ),
+        ("magicbyte.incompatible.error.code", "x", "must be 409 or 40901, not 'x'"),
+        ("magicbyte.ui.name", "x" * 41, f"must be a text of at most 40 characters, not '{'x' * 41}'"),
+        ("oauthbearer.sub.claim.name", "", "must not be empty"),
+        ("super.users", "ann", "ann must be User:NAME or Group:NAME; write a semicolon between two"),
+        ("magicbyte.ui.color", "a", "not a color; write it as #ae231c (was 'a')"),
+        ("listeners", "htps://:8081", "'htps://:8081' has an unknown scheme; use http:// or https://"),
+        ("listeners", "http://a", f"'http://a' has no port; {_LISTENER}"),
+        ("listeners", "http://a:1/b", f"'http://a:1/b' has a path, which a listener cannot have; {_LISTENER}"),
+        (
+            "listeners",
+            "a:1,a:b",
+            f"'a:b' is no address: Port could not be cast to integer value as 'b'; {_LISTENER}",
+        ),
+        ("listeners", "a:1,http://a:1", "a:1 is named twice; give each listener its own host or port"),
+    ],
+)
+def test_each_problem_tells_what_is_expected_and_the_value_once(name: str, value: str, problem: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        RegistrySettings.from_properties({name: value})
+    assert str(raised.value) == f"{name}: {problem}"
 
 
 def test_what_has_no_effect_says_why(caplog: pytest.LogCaptureFixture) -> None:

@@ -145,8 +145,8 @@ UI = ("ui", "--schema-registry-url", "http://127.0.0.1:1")
             REGISTRY,
             {},
             "# a comment\n\nschema.cache.size = \\\n  -5\nmode.mutability=maybe\n",
-            "FILE:3: schema.cache.size: must be greater than or equal to 0, not '-5'\n"
-            "FILE:5: mode.mutability: must be a valid boolean, not 'maybe'\n",
+            "FILE:3: schema.cache.size: must be a whole number of at least 0, not '-5'\n"
+            "FILE:5: mode.mutability: must be true or false, not 'maybe'\n",
         ),
         # A later definition of the same file counts, and the environment counts before the file.
         (
@@ -154,19 +154,19 @@ UI = ("ui", "--schema-registry-url", "http://127.0.0.1:1")
             {},
             "schema.cache.size=1\nschema.cache.size=x\n",
             "schema.cache.size: FILE:2 repeats the property of FILE:1, whose value is not used\n"
-            "magicbyte: FILE:2: schema.cache.size: must be a valid integer, not 'x'\n",
+            "magicbyte: FILE:2: schema.cache.size: must be a whole number of at least 0, not 'x'\n",
         ),
         (
             REGISTRY,
             {"SCHEMA_REGISTRY_SCHEMA_CACHE_SIZE": "y"},
             "schema.cache.size=x\n",
-            "SCHEMA_REGISTRY_SCHEMA_CACHE_SIZE: schema.cache.size: must be a valid integer, not 'y'\n",
+            "SCHEMA_REGISTRY_SCHEMA_CACHE_SIZE: schema.cache.size: must be a whole number of at least 0, not 'y'\n",
         ),
         (
             (*REGISTRY, "--workers", "0"),
             {},
             "magicbyte.workers=1\n",
-            "magicbyte.workers: must be greater than or equal to 1, not '0'\n",
+            "magicbyte.workers: must be a whole number of at least 1, not '0'\n",
         ),
         # A check of several properties, and one of the properties that are refused.
         (
@@ -225,7 +225,7 @@ UI = ("ui", "--schema-registry-url", "http://127.0.0.1:1")
             UI,
             {},
             "max.retries=1\nmagicbyte.ui.messages.cpu.ms=0\nmagicbyte.ui.color=red\n",
-            "FILE:2: magicbyte.ui.messages.cpu.ms: must be greater than 0, not '0'\n"
+            "FILE:2: magicbyte.ui.messages.cpu.ms: must be a whole number of milliseconds, at least 1, not '0'\n"
             "FILE:3: magicbyte.ui.color: not a color; write it as #ae231c (was 'red')\n",
         ),
         (
@@ -266,7 +266,7 @@ def test_the_temporary_file_of_a_worker_is_no_place(tmp_path: Path) -> None:
     path = tmp_path / "resolved.properties"
     path.write_text("schema.cache.size=x\n", encoding="utf-8")
     result = run(*REGISTRY, "--resolved-config", str(path))
-    assert result.stderr == "magicbyte: schema.cache.size: must be a valid integer, not 'x'\n"
+    assert result.stderr == "magicbyte: schema.cache.size: must be a whole number of at least 0, not 'x'\n"
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,10 @@ from magicbyte.kit.logs.settings import LogSettings
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.kit.settings.catalog import server_group
 from magicbyte.kit.settings.generated import sections
+from magicbyte.kit.settings.property_words import words
 from magicbyte.kit.settings.section import Section, settings_of
 from magicbyte.kit.settings.server import ServerSettings, Since
-from magicbyte.kit.settings.server_reference import default_words, own_properties, server_reference, words, written
+from magicbyte.kit.settings.server_reference import default_words, own_properties, server_reference, written
 from magicbyte.security.settings import SecuritySettings
 from magicbyte.security.sign_in.settings import SignInSettings
 from magicbyte.security.tls.settings import TlsSettings

@@ -9,7 +9,8 @@ from pydantic import AfterValidator, Field
 from magicbyte.kit.logs.access import LoggedAnswers
 from magicbyte.kit.logs.set_up import Form
 from magicbyte.kit.settings.kinds import choice
-from magicbyte.kit.settings.server import ServerSettings, Takes
+from magicbyte.kit.settings.property_words import Takes
+from magicbyte.kit.settings.server import ServerSettings
 
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 _LEVEL = choice(*LOG_LEVELS, spell=str.lower)

@@ -10,16 +10,10 @@ from pydantic.fields import FieldInfo
 
 from magicbyte.kit.secret import Secret, is_secret
 from magicbyte.kit.settings.generated import default_text
+from magicbyte.kit.settings.property_words import annotations_of, words
 from magicbyte.kit.settings.section import Section, Setting, settings_of
 from magicbyte.kit.settings.server import FIRST_RELEASE, Reloaded, ServerSettings, Since
-from magicbyte.kit.settings.server_reference import (
-    annotations_of,
-    default_words,
-    own_properties,
-    without_effect_of,
-    words,
-    written,
-)
+from magicbyte.kit.settings.server_reference import default_words, own_properties, without_effect_of, written
 
 #: A default that is a text, perhaps with the same in another unit.
 _LITERAL = re.compile(r"`([^`]*)`(?: \(\d+ \w+\))?")

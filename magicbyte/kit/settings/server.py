@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -13,28 +12,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from magicbyte.kit.secret import hide_user_info, shown
 from magicbyte.kit.settings.kinds import ProblemError, choice
 from magicbyte.kit.settings.place import NOWHERE, Finding, FindingsError, SettingsError, nearest, place_of
+from magicbyte.kit.settings.property_words import BYTES, MILLISECONDS, SECONDS, Takes, problem_of
 
 log = logging.getLogger("magicbyte.kit.settings")
 
-BYTES = "bytes"
-MILLISECONDS = "milliseconds"
 #: The version since which there is a property without `Since`.
 FIRST_RELEASE = "0.2.0"
-
-
-@dataclass(frozen=True, slots=True)
-class Takes:
-    """An annotation of a property for the reference and the JSON Schema.
-
-    Attributes:
-        words: What the property takes, with its unit.
-        default: The default in words, if its value does not tell it.
-        schema: The texts in JSON Schema, if the property's type does not tell them.
-    """
-
-    words: str
-    default: str = ""
-    schema: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +105,27 @@ class ServerSettings(BaseModel):
             typed = {name: value for name, value in plain.items() if name in setting_names}
             settings = cls.model_validate({**typed, "properties": plain})
         except ValidationError as error:
-            raise FindingsError(_finding(item, properties) for item in error.errors()) from None
+            raise FindingsError(cls._finding(item, properties) for item in error.errors()) from None
         return settings
+
+    @classmethod
+    def _finding(cls, error: Any, properties: Mapping[str, str]) -> Finding:
+        """An error of pydantic's as a finding."""
+        name = str(error["loc"][0]) if error["loc"] else "settings"
+        value = properties.get(name, "")
+        return Finding(place_of(value), name, hide_user_info(cls._problem(name, error, str(value))))
+
+    @classmethod
+    def _problem(cls, name: str, error: Any, value: str) -> str:
+        cause = error.get("ctx", {}).get("error")
+        if cause is not None:
+            # A kind's own problem already tells the value, and so do others.
+            is_told = isinstance(cause, ProblemError) or _names(str(cause), value)
+            return str(cause) if is_told else f"{cause} (was {shown(name, value)})"
+        model = next((field for key, field in cls.model_fields.items() if name == (field.alias or key)), None)
+        if model is None:
+            return str(error["msg"])
+        return problem_of(model, value, shown(name, value))
 
 
 def raise_problems(problems: Iterable[str]) -> None:
@@ -145,7 +147,7 @@ def parts_of(value: Any) -> tuple[str, ...]:
 
 ByteSize = Annotated[int, Takes(BYTES)]
 Milliseconds = Annotated[int, Takes(MILLISECONDS)]
-Seconds = Annotated[float, Takes("seconds")]
+Seconds = Annotated[float, Takes(SECONDS)]
 #: A property with commas between its parts.
 CommaList = Annotated[tuple[str, ...], BeforeValidator(parts_of), Takes("a list, with commas between")]
 
@@ -160,14 +162,6 @@ def list_of(*words: str) -> Callable[[Any], tuple[str, ...]]:
     return validate
 
 
-def _finding(error: Any, properties: Mapping[str, str]) -> Finding:
-    """An error of pydantic's as a finding; a kind's own problem already tells the value."""
-    name = str(error["loc"][0]) if error["loc"] else "settings"
-    place = place_of(properties.get(name))
-    cause = error.get("ctx", {}).get("error")
-    if isinstance(cause, ProblemError):
-        return Finding(place, name, hide_user_info(str(cause)))
-    if cause is not None:
-        return Finding(place, name, f"{hide_user_info(str(cause))} (was {shown(name, error['input'])})")
-    problem = re.sub(r"^\w+ should ", "must ", error["msg"]).partition(", unable")[0]
-    return Finding(place, name, f"{hide_user_info(problem)}, not {shown(name, error['input'])}")
+def _names(text: str, value: str) -> bool:
+    """Whether a message already has a value: first, or in quotation marks."""
+    return text.startswith(f"{value} ") or any(quoted in text for quoted in (repr(value), f'"{value}"'))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from pydantic.fields import FieldInfo
 
 from magicbyte.kit.environment import variable_of
-from magicbyte.kit.secret import Secret
-from magicbyte.kit.settings.server import BYTES, MILLISECONDS, ServerSettings, Takes
+from magicbyte.kit.settings.property_words import BYTES, MILLISECONDS, kind_of, words
+from magicbyte.kit.settings.server import ServerSettings
 
-_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", Secret: "a secret"}
 #: Unit -> greater units, from the greatest on, with their sizes.
 _GREATER = {
     BYTES: (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)),
@@ -60,26 +58,6 @@ def own_properties(settings: type[ServerSettings]) -> Iterator[tuple[str, FieldI
             yield field.alias, field
 
 
-def words(field: FieldInfo) -> str:
-    """What a property takes."""
-    kind, takes = kind_of(field)
-    if takes is None and get_origin(kind) is Literal:
-        return " or ".join(map(str, get_args(kind)))
-    label = takes.words if takes else _WORDS[kind]
-    least, most = bound(field, "ge"), bound(field, "le")
-    if least is not None and most is not None:
-        return f"{label}, from {least} to {most}"
-    if most is not None:
-        return f"{label}, at most {most}"
-    above = bound(field, "gt")
-    if above is not None:
-        return f"{label}, at least {above + 1}" if kind is int else f"{label}, above {above}"
-    length = bound(field, "max_length")
-    if length is not None:
-        return f"{label} of at most {length} characters"
-    return label if least is None else f"{label}, at least {least}"
-
-
 def default_words(field: FieldInfo) -> str:
     """The default: its value in a file of properties, or words."""
     _, takes = kind_of(field)
@@ -106,27 +84,3 @@ def written(value: Any) -> str:
     if isinstance(value, tuple | list):
         return ",".join(map(written, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def kind_of(field: FieldInfo) -> tuple[Any, Takes | None]:
-    """The type of a property without None, and the words that its annotation has."""
-    kind, annotations = annotations_of(field)
-    return kind, next((item for item in annotations if isinstance(item, Takes)), None)
-
-
-def annotations_of(field: FieldInfo) -> tuple[Any, Sequence[Any]]:
-    """The type of a property without None, and all of its annotations."""
-    kind, metadata = field.annotation, [*field.metadata]
-    while True:
-        if get_origin(kind) is Annotated:
-            kind, *more = get_args(kind)
-            metadata += more
-        elif get_origin(kind) in (Union, types.UnionType):
-            kind = next(part for part in get_args(kind) if part is not type(None))
-        else:
-            return kind, metadata
-
-
-def bound(field: FieldInfo, name: str) -> Any:
-    """A bound of a property's values, such as `ge`; None without it."""
-    return next((getattr(item, name) for item in field.metadata if hasattr(item, name)), None)

@@ -9,9 +9,10 @@ from pydantic.fields import FieldInfo
 from magicbyte.kit.settings.kinds import choice
 from magicbyte.kit.settings.patterns import INTEGER, NUMBER, texts, words
 from magicbyte.kit.settings.properties_schema import Schema, any_text, described, document, either, obsolete
+from magicbyte.kit.settings.property_words import bound, kind_of
+from magicbyte.kit.settings.property_words import words as words_of
 from magicbyte.kit.settings.server import ServerSettings
-from magicbyte.kit.settings.server_reference import bound, default_words, kind_of, own_properties
-from magicbyte.kit.settings.server_reference import words as words_of
+from magicbyte.kit.settings.server_reference import default_words, own_properties
 
 #: The texts that pydantic reads as truth values.
 _TRUTH = words("true", "false", "t", "f", "yes", "no", "y", "n", "on", "off", "1", "0")

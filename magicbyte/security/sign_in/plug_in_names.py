@@ -32,11 +32,14 @@ def with_confluents_names(properties: Mapping[str, str]) -> dict[str, str]:
     if OLD_METHOD in translated:
         value = translated.pop(OLD_METHOD).strip().upper()
         if value not in MECHANISMS:
-            raise SettingsError(f"{OLD_METHOD}: {value} is not kept here; use {' or '.join(MECHANISMS)}")
+            raise SettingsError(f"{OLD_METHOD}: {value} is not supported; use {' or '.join(MECHANISMS)}")
         translated.setdefault("authentication.method", MECHANISMS[value])
     handlers = translated.pop(OLD_HANDLERS, "").strip()
     if handlers:
         if not _HANDLER.fullmatch(handlers) or not any(name.startswith("oauthbearer.") for name in translated):
-            raise SettingsError(f"{OLD_HANDLERS}: {handlers} is a plug-in, which is not kept here")
+            raise SettingsError(
+                f"{OLD_HANDLERS}: the plug-in {handlers} is not supported; remove it. To accept OAuth tokens, set"
+                " authentication.method=BEARER and the settings oauthbearer.*"
+            )
         translated.setdefault("authentication.method", "BEARER")
     return translated

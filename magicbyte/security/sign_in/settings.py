@@ -8,13 +8,15 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from magicbyte.kit.settings import patterns
+from magicbyte.kit.settings.kinds import ProblemError
+from magicbyte.kit.settings.place import nearest
+from magicbyte.kit.settings.property_words import Takes
 from magicbyte.kit.settings.server import (
     CommaList,
     Milliseconds,
     Reloaded,
     Seconds,
     ServerSettings,
-    Takes,
     list_of,
     parts_of,
     raise_problems,
@@ -51,7 +53,8 @@ def _methods(value: Any) -> tuple[str, ...]:
         return ()
     for name in names:
         if name not in METHODS:
-            raise ValueError(f"{name} is not kept here; use NONE, or a list of {', '.join(METHODS)}")
+            near = nearest(name, METHODS)
+            raise ProblemError(f"{name} is not supported; use NONE, or a list of {', '.join(METHODS)}{near}")
     return names
 
 
@@ -59,8 +62,8 @@ def _skipped(value: Any) -> tuple[str, ...]:
     paths = parts_of(value)
     for path in paths:
         if path not in SKIPPABLE:
-            raise ValueError(
-                f"{path} can't be left without sign-in; only whole paths out of {', '.join(sorted(SKIPPABLE))}"
+            raise ProblemError(
+                f"{path} cannot be left without sign-in; use whole paths out of {', '.join(sorted(SKIPPABLE))}"
             )
     return paths
 
@@ -252,7 +255,7 @@ class SignInSettings(ServerSettings):
                 ("oauthbearer.expected.audience", self.audience),
             ):
                 if not value:
-                    yield f"{name}: BEARER needs it; tokens of others would be accepted without"
+                    yield f"{name}: BEARER needs this setting; without it, tokens for other services would be accepted"
         if "SSL" in self.methods and not asks_for_certificates:
             yield "ssl.client.authentication: SSL as a method needs REQUESTED or REQUIRED"
         carries_secrets = "BASIC" in self.methods or "BEARER" in self.methods

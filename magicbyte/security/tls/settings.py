@@ -11,7 +11,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from magicbyte.kit.secret import Secret
 from magicbyte.kit.settings import patterns
 from magicbyte.kit.settings.kinds import choice
-from magicbyte.kit.settings.server import Reloaded, ServerSettings, Takes, list_of, parts_of, raise_problems
+from magicbyte.kit.settings.property_words import Takes
+from magicbyte.kit.settings.server import Reloaded, ServerSettings, list_of, parts_of, raise_problems
 from magicbyte.security.tls.ciphers import openssl_ciphers
 
 log = logging.getLogger("magicbyte.security")

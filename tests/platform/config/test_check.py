@@ -22,7 +22,7 @@ OPEN_HTTP = (
     "listeners: passwords and tokens would cross the network in the clear; use https://, a loopback address, or"
     " magicbyte.allow.plaintext.credentials=true behind a proxy that speaks TLS"
 )
-NAMED_TWICE = "listeners: 127.0.0.1:1 is named twice (was 'http://127.0.0.1:1,https://127.0.0.1:1')"
+NAMED_TWICE = "listeners: 127.0.0.1:1 is named twice; give each listener its own host or port"
 CASES = [
     ("registry", REGISTRY, []),
     ("rest-proxy", PROXY, []),
@@ -52,7 +52,7 @@ CASES = [
             "allow.everyone.if.no.acl.found: what no rule allows is never allowed",
             "magicbyte.audit.events: there is no audit log yet",
             "kafkastore.timeout.ms: must be greater than 0, not '0'",
-            "mode.mutability: must be a valid boolean, not 'perhaps'",
+            "mode.mutability: must be true or false, not 'perhaps'",
         ],
     ),
     (
@@ -66,7 +66,7 @@ CASES = [
         ],
     ),
     ("registry", REGISTRY | {"listeners": "http://127.0.0.1:1,https://127.0.0.1:1"}, [NAMED_TWICE]),
-    ("rest-proxy", PROXY | {"listeners": "http://127.0.0.1:1, 127.0.0.1:1"}, ["listeners: 127.0.0.1:1 is named twice"]),
+    ("rest-proxy", PROXY | {"listeners": "http://127.0.0.1:1, 127.0.0.1:1"}, [NAMED_TWICE]),
     (
         "registry",
         REGISTRY | {"listeners": "http://127.0.0.1:0,http://127.0.0.1:0,http://[::1]:1,http://127.0.0.1:1"},
@@ -76,7 +76,10 @@ CASES = [
     (
         "registry",
         REGISTRY | {"authentication.method": "BASC", "super.users": "User:a"},
-        ["authentication.method: BASC is not kept here; use NONE, or a list of BASIC, BEARER, SSL (was 'BASC')"],
+        [
+            "authentication.method: BASC is not supported; use NONE, or a list of BASIC, BEARER, SSL;"
+            " did you mean BASIC?"
+        ],
     ),
     (
         "registry",
@@ -197,7 +200,7 @@ def test_the_command_exits_with_2_and_prints_refusals_and_warnings(magicbyte: Ru
     ran = magicbyte("config", "check", "registry", "--config", "f")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.splitlines() == [
-        "refused: f:3: host.port: must be a valid integer, not 'x'",
+        "refused: f:3: host.port: must be a whole number, not 'x'",
         "warning: f:4: property http2.enabled has no effect: HTTP/1.1 is spoken; a proxy in front can speak HTTP/2",
         "warning: f:2: unknown property schema.cahce.size; did you mean schema.cache.size?",
     ]
