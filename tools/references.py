@@ -27,7 +27,8 @@ from magicbyte.kit.settings.server_reference import server_reference, without_ef
 from magicbyte.security.settings import SecuritySettings
 from magicbyte.security.sign_in.settings import SignInSettings
 from magicbyte.security.tls.settings import TlsSettings
-from serdes.client.config import ClientSettings, SignInRows
+from serdes.client.config import ClientSettings
+from serdes.client.sign_in_settings import SignInRows
 from serdes.client.tls_settings import TlsRows
 from serdes.message import config as serdes
 from serdes.message.subject import SubjectRows

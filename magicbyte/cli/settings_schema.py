@@ -68,7 +68,8 @@ def _client() -> Schema:
 def _client_properties() -> Schema:
     """The settings of a registry client, each also with the prefix of Java's serializers."""
     from magicbyte.kit.settings import properties_schema as schemas  # noqa: PLC0415 - --help does not need it
-    from serdes.client.config import INHERITED, PREFIX, ClientSettings, SignInRows  # noqa: PLC0415
+    from serdes.client.config import PREFIX, ClientSettings  # noqa: PLC0415
+    from serdes.client.sign_in_settings import INHERITED, SignInRows  # noqa: PLC0415
     from serdes.client.tls_settings import WITHOUT_EFFECT, TlsRows  # noqa: PLC0415
 
     inherited = schemas.described(schemas.any_text(), "Of the Kafka client, for sources that end in INHERIT.")

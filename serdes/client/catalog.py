@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from magicbyte.kit.settings.catalog import Group, section_groups
-from serdes.client.config import PREFIX, ClientSettings, SignInRows
+from serdes.client.config import PREFIX, ClientSettings
+from serdes.client.sign_in_settings import SignInRows
 from serdes.client.tls_settings import WITHOUT_EFFECT, TlsRows
 
 #: The beginning of the environment variables.

@@ -8,8 +8,9 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import SplitResult, urlsplit
 
 from serdes.client.clients import RegistryClient
-from serdes.client.config import INHERITED, client_options, short_names
+from serdes.client.config import client_options, short_names
 from serdes.client.flow import Answer, Send, Step, TransportFailure
+from serdes.client.sign_in_settings import INHERITED
 
 DEFAULT_URL = "http://localhost:8081"
 

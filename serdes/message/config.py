@@ -162,7 +162,10 @@ class SerializerConfig(CommonConfig):
             if value is not None
         ]
         if chosen and self.auto_register:
-            yield "auto.register.schemas", f"cannot be true together with {chosen[0]}"
+            yield (
+                "auto.register.schemas",
+                f"cannot be true with {chosen[0]}, which names a schema; remove one",
+            )
 
     @property
     def registers(self) -> bool:
@@ -199,10 +202,18 @@ class DeserializerConfig(CommonConfig):
 
     def problems(self) -> Iterable[tuple[str, str]]:
         """Settings that need each other."""
-        sources = {self.key_id_source, self.value_id_source, self.id_source}
-        named = self.use_schema_id is not None or self.use_schema_guid is not None
-        if named != (CONFIG in sources):
-            yield "use.schema.id", "and schema.id.deserializer=config need each other"
+        sources = {
+            "schema.id.deserializer": self.id_source,
+            "key.schema.id.deserializer": self.key_id_source,
+            "value.schema.id.deserializer": self.value_id_source,
+        }
+        by_settings = [name for name, source in sources.items() if source == CONFIG]
+        schemas = {"use.schema.id": self.use_schema_id, "use.schema.guid": self.use_schema_guid}
+        named = [name for name, value in schemas.items() if value is not None]
+        if by_settings and not named:
+            yield by_settings[0], f"{CONFIG} takes the schema from a setting; set use.schema.id or use.schema.guid"
+        if named and not by_settings:
+            yield named[0], f"has no effect unless schema.id.deserializer is {CONFIG}; set it, or remove {named[0]}"
 
     def source(self, *, is_key: bool) -> str:
         """The place that names a message's schema: `dual` (header, else prefix), `prefix`, or `config`."""

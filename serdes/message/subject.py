@@ -10,14 +10,15 @@ from msgspec.structs import replace
 
 from compat.schema import Reference
 from magicbyte.kit.settings import patterns
-from magicbyte.kit.settings.kinds import ProblemError
+from magicbyte.kit.settings.kinds import ProblemError, text
 from magicbyte.kit.settings.patterns import java_classes
+from magicbyte.kit.settings.place import did_you_mean, nearest
 from magicbyte.kit.settings.section import Section, setting, settings_of
 from serdes.client.endpoints.cached import Endpoints
 from serdes.client.flow import Flow
-from serdes.error import ConfigError, RegistryError, SerializationError
+from serdes.error import RegistryError, SerializationError
 from serdes.serialization import Context
-from serdes.setting_kinds import ANY, TEXT, pairs
+from serdes.setting_kinds import ANY, pairs, read_settings
 
 #: Takes a context and a record's full name, which may both be None; returns the subject's name.
 Strategy = Callable[[Context | None, str | None], str | None]
@@ -65,17 +66,66 @@ STRATEGIES: Mapping[str, Strategy] = {
 }
 ASSOCIATED = frozenset({"AssociatedNameStrategy", "ASSOCIATED"})
 NO_FALLBACK = "NONE"
+_ASSOCIATED = "ASSOCIATED"
 _NAMES = (*STRATEGIES, *sorted(ASSOCIATED))
-#: confluent-kafka's words may be in lower case.
+_FALLBACK = "subject.name.strategy.fallback.type"
+_CLUSTER = "subject.name.strategy.kafka.cluster.id"
+_OPTIONS = (_FALLBACK, _CLUSTER)
+
+
+def _strategy(value: Any) -> Strategy | str:
+    """A strategy, or ASSOCIATED, which asks the registry."""
+    if callable(value):
+        function: Strategy = value
+        return function
+    short = _word(value).rpartition(".")[2]
+    # confluent-kafka's words may be in lower case.
+    short = short if short in _NAMES else short.upper()
+    if short not in _NAMES:
+        expected = f"must be a function or one of {', '.join(_NAMES)}"
+        raise ProblemError(f"{expected}, not {value!r}{nearest(short, _NAMES)}")
+    return _ASSOCIATED if short in ASSOCIATED else STRATEGIES[short]
+
+
+def _fallback(value: Any) -> Strategy | None:
+    if _word(value).upper() == NO_FALLBACK:
+        return None
+    fallback = _strategy(_word(value))
+    if isinstance(fallback, str):
+        words = ", ".join(filter(str.isupper, STRATEGIES))
+        raise ProblemError(f"must be one of {words} or {NO_FALLBACK}; {value} is the strategy that falls back")
+    return fallback
+
+
+def _context(value: Any) -> Any:
+    if isinstance(value, str) or callable(value):
+        return value
+    raise ProblemError(f"must be a context's name or a function of the topic, not {value!r}")
+
+
+def _options(value: Any) -> Mapping[str, Any]:
+    options = pairs().convert(value) if isinstance(value, str) else dict(value)
+    if unknown := sorted(options.keys() - _OPTIONS):
+        near = did_you_mean(unknown[0], _OPTIONS)
+        raise ProblemError(f"has the unknown setting {unknown[0]}{near}")
+    return options
+
+
+def _word(value: Any) -> str:
+    """A word, which may be a member of confluent-kafka's enumeration."""
+    return str(getattr(value, "value", value))
+
+
 _STRATEGY = replace(
     ANY,
     label=f"{' or '.join(_NAMES)}, or a function",
     schema=java_classes(_NAMES, patterns.words(*filter(str.isupper, _NAMES))),
+    convert=_strategy,
 )
 
 
 class SubjectRows(Section):
-    """How subjects are named; `naming` takes these settings."""
+    """How subjects are named."""
 
     common: Any = setting(
         _STRATEGY,
@@ -97,34 +147,45 @@ class SubjectRows(Section):
     value: Any = setting(
         replace(_STRATEGY, label="the same"), "The strategy for values.", "value.subject.name.strategy", default=None
     )
-    fallback: Any = setting(
+    fallback: Strategy | None = setting(
         replace(
             ANY,
             label=" or ".join((*STRATEGIES, NO_FALLBACK)),
             schema=java_classes(
                 (*STRATEGIES, NO_FALLBACK), patterns.words(*filter(str.isupper, STRATEGIES), NO_FALLBACK)
             ),
+            convert=_fallback,
         ),
         "The strategy of topics without an associated subject; `NONE` makes them an error.",
-        "subject.name.strategy.fallback.type",
-        default=None,
+        _FALLBACK,
+        default=topic_subject_name_strategy,
         default_words="`TOPIC`",
     )
     cluster: str = setting(
-        TEXT,
+        text(),
         "The Kafka cluster's id, the namespace of associations; `-` means any.",
-        "subject.name.strategy.kafka.cluster.id",
+        _CLUSTER,
         default="-",
     )
     options: Any = setting(
-        pairs(), "The two settings before, as a mapping.", "subject.name.strategy.conf", default=None
+        replace(pairs(), convert=_options),
+        "The two settings before, as a mapping.",
+        "subject.name.strategy.conf",
+        default=None,
     )
     context: Any = setting(
-        replace(ANY, label="a text, or a function of the topic"),
+        replace(ANY, label="a text, or a function of the topic", convert=_context),
         "The registry's context of a topic.",
         "context.name.strategy",
         default=None,
     )
+
+    def naming(self) -> Naming:
+        """The naming that the settings select."""
+        common = self.common_type if self.common is None else self.common
+        key, value = (common if strategy is None else strategy for strategy in (self.key, self.value))
+        key, value = (None if strategy == _ASSOCIATED else strategy for strategy in (key, value))
+        return Naming(key, value, self.fallback, self.cluster, self.context)
 
 
 SUBJECT_SETTINGS = tuple(row.name for row in settings_of(SubjectRows))
@@ -210,32 +271,15 @@ def naming(conf: dict[str, Any]) -> Naming:
     """The naming that the settings select; removes these settings from the mapping.
 
     Raises:
-        ConfigError: a strategy is unknown.
+        ConfigError: a setting is wrong.
     """
-    by_type = "subject.name.strategy.type"
-    options = {**(conf.pop("subject.name.strategy.conf", None) or {})}
-    for name in ("subject.name.strategy.fallback.type", "subject.name.strategy.kafka.cluster.id"):
-        if name in conf:
-            options[name] = conf.pop(name)
-    common = _strategy(by_type, str(getattr(conf[by_type], "value", conf[by_type]))) if by_type in conf else None
-    conf.pop(by_type, None)
-    if (strategy := conf.pop("subject.name.strategy", None)) is not None:
-        common = _strategy("subject.name.strategy", strategy)
-    by_field = {
-        field: _strategy(name, conf.pop(name))
-        for field in ("key", "value")
-        if (name := f"{field}.subject.name.strategy") in conf
-    }
-    fallback: Strategy | None = topic_subject_name_strategy
-    if (name := options.pop("subject.name.strategy.fallback.type", None)) is not None:
-        fallback = _fallback(str(getattr(name, "value", name)))
-    cluster = str(options.pop("subject.name.strategy.kafka.cluster.id", "-"))
-    if options:
-        raise ConfigError("subject.name.strategy.conf", f"unknown: {', '.join(sorted(options))}")
-    context = conf.pop("context.name.strategy", None)
-    if context is not None and not isinstance(context, str) and not callable(context):
-        raise ConfigError("context.name.strategy", "must be a context's name or a function of the topic")
-    return Naming(by_field.get("key", common), by_field.get("value", common), fallback, cluster, context)
+    given = {name: conf.pop(name) for name in SUBJECT_SETTINGS if name in conf}
+    settings = _read(given)
+    return (_read({**settings.options, **given}) if settings.options else settings).naming()
+
+
+def _read(settings: Mapping[str, Any]) -> SubjectRows:
+    return read_settings(SubjectRows, settings, "is no setting of subject names", also=())
 
 
 def reference_strategy(value: Any) -> ReferenceStrategy:
@@ -245,27 +289,6 @@ def reference_strategy(value: Any) -> ReferenceStrategy:
         return function
     strategy = REFERENCE_STRATEGIES.get(str(value).rpartition(".")[2])
     if strategy is None:
-        raise ProblemError(f"must be a function or one of {', '.join(REFERENCE_STRATEGIES)}, not {value!r}")
+        expected = f"must be a function or one of {', '.join(REFERENCE_STRATEGIES)}"
+        raise ProblemError(f"{expected}, not {value!r}{nearest(str(value), REFERENCE_STRATEGIES)}")
     return strategy
-
-
-def _strategy(name: str, value: Any) -> Strategy | None:
-    if callable(value):
-        function: Strategy = value
-        return function
-    short = str(value).rpartition(".")[2]
-    short = short if short in STRATEGIES or short in ASSOCIATED else short.upper()
-    if short in ASSOCIATED:
-        return None
-    if short not in STRATEGIES:
-        raise ConfigError(name, f"must be a function or one of {', '.join((*STRATEGIES, *ASSOCIATED))}, not {value!r}")
-    return STRATEGIES[short]
-
-
-def _fallback(value: str) -> Strategy | None:
-    if value.upper() == NO_FALLBACK:
-        return None
-    fallback = _strategy("subject.name.strategy.fallback.type", value)
-    if fallback is None:
-        raise ConfigError("subject.name.strategy.fallback.type", "ASSOCIATED cannot be its own fallback")
-    return fallback

@@ -437,7 +437,7 @@ def test_a_registry_that_is_down():
         ({"subject.name.strategy": "Nope"}, "subject.name.strategy: must be a function or one of"),
         (
             {"auto.register.schemas": True, "use.latest.version": True},
-            "auto.register.schemas: cannot be true together with use.latest.version",
+            "auto.register.schemas: cannot be true with use.latest.version, which names a schema; remove one",
         ),
         ({"use.latest.with.metadata": 3}, "use.latest.with.metadata: must be a mapping"),
     ],
@@ -446,6 +446,30 @@ def test_settings_that_are_refused(client: RegistryClient, conf: dict[str, Any],
     with pytest.raises(ConfigError) as raised:
         AvroSerializer(client, USER, conf=conf)
     assert str(raised.value).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("conf", "problem"),
+    [
+        (
+            {"use.schema.id": 7},
+            "use.schema.id: has no effect unless schema.id.deserializer is config; set it, or remove use.schema.id",
+        ),
+        (
+            {"use.schema.guid": "89791762-2336-4186-9674-299b90a802e2"},
+            "use.schema.guid: has no effect unless schema.id.deserializer is config; set it, or remove use.schema.guid",
+        ),
+        (
+            {"value.schema.id.deserializer": "config"},
+            "value.schema.id.deserializer: config takes the schema from a setting;"
+            " set use.schema.id or use.schema.guid",
+        ),
+    ],
+)
+def test_settings_of_deserializers_that_need_another(client: RegistryClient, conf: dict[str, Any], problem: str):
+    with pytest.raises(ConfigError) as raised:
+        AvroDeserializer(client, conf=conf)
+    assert str(raised.value) == problem
 
 
 def test_arguments_that_are_refused(client: RegistryClient):

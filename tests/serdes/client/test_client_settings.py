@@ -138,15 +138,84 @@ def test_pem_texts_in_values(authority: Authority, issued: Issued):
         ({"max.retries": "x"}, "max.retries", "must be an integer, not 'x'"),
         ({"basic.auth.credentials.source": "SASL_INHERIT"}, "sasl.username", "is needed with basic.auth.credentials"),
         ({"bearer.auth.client.id": "x"}, "bearer.auth.credentials.source", "is needed with bearer.auth.client.id"),
-        ({"ssl.keystore.key": "x"}, "ssl.keystore.key", "ssl.keystore.key and ssl.keystore.certificate.chain need"),
+        ({"basic.auth.user.info": "x"}, "basic.auth.user.info", "must be user:password"),
+        (
+            {"basic.auth.credentials.source": "USER_INFO"},
+            "basic.auth.user.info",
+            "is needed with basic.auth.credentials.source=USER_INFO; write user:password",
+        ),
+        (
+            {"basic.auth.credentials.source": "USER_INF"},
+            "basic.auth.credentials.source",
+            "must be USER_INFO or URL or SASL_INHERIT, not 'USER_INF'; did you mean USER_INFO?",
+        ),
+        (
+            {"bearer.auth.token": "x", "basic.auth.user.info": "a:b"},
+            "bearer.auth.credentials.source",
+            "bearer.auth.* cannot be combined with basic.auth.user.info; keep one way to sign in",
+        ),
+        (
+            {"bearer.auth.credentials.source": "OAUTHBEARE"},
+            "bearer.auth.credentials.source",
+            "must be STATIC_TOKEN or OAUTHBEARER or SASL_OAUTHBEARER_INHERIT or CUSTOM, not 'OAUTHBEARE'; did you mean",
+        ),
+        (
+            {"bearer.auth.credentials.source": "OAUTHBEARER"},
+            "bearer.auth.issuer.endpoint.url",
+            "is needed with bearer.auth.credentials.source=OAUTHBEARER",
+        ),
+        (
+            {"bearer.auth.credentials.source": "SASL_OAUTHBEARER_INHERIT"},
+            "sasl.oauthbearer.token.endpoint.url",
+            "is needed with bearer.auth.credentials.source=SASL_OAUTHBEARER_INHERIT",
+        ),
+        (
+            {"bearer.auth.token": "x", "bearer.auth.scope": "y"},
+            "bearer.auth.scope",
+            "has no effect with bearer.auth.credentials.source=STATIC_TOKEN; remove it",
+        ),
+        ({"sasl.username": "x"}, "sasl.username", "is not a setting of the registry client"),
+        (
+            {"ssl.keystore.key": "x"},
+            "ssl.keystore.key",
+            "needs ssl.keystore.certificate.chain, the certificate of the key; set both",
+        ),
+        (
+            {"ssl.keystore.certificate.chain": "x"},
+            "ssl.keystore.certificate.chain",
+            "needs ssl.keystore.key, the key of the certificate; set both",
+        ),
+        (
+            {"ssl.keystore.key": "x", "ssl.keystore.certificate.chain": "y", "ssl.keystore.location": "z"},
+            "ssl.keystore.key",
+            "cannot be combined with ssl.keystore.location; keep one of them",
+        ),
+        (
+            {"ssl.certificate.location": "x", "ssl.keystore.location": "z"},
+            "ssl.certificate.location",
+            "cannot be combined with ssl.keystore.location; keep one of them",
+        ),
+        (
+            {"ssl.truststore.type": "PKCS"},
+            "ssl.truststore.type",
+            "must be PEM or PKCS12, not 'PKCS'; did you mean PKCS12?",
+        ),
         ({"ssl.truststore.location": "/nowhere"}, "ssl.truststore.location", "/nowhere cannot be read: No such file"),
-        ({"ssl.truststore.certificates": "x"}, "ssl.truststore.certificates", "there is no certificate"),
+        (
+            {"ssl.truststore.certificates": "x"},
+            "ssl.truststore.certificates",
+            "the text has no certificate; write it as PEM",
+        ),
         ({"ssl.keystore.key": SECRET, "ssl.keystore.certificate.chain": "x"}, "ssl.keystore.key", "there is no priv"),
-        ({"ssl.endpoint.identification.algorithm": "x"}, "ssl.endpoint.identification.algorithm", "must be https"),
+        (
+            {"ssl.endpoint.identification.algorithm": "x"},
+            "ssl.endpoint.identification.algorithm",
+            "must be https or empty, not 'x'",
+        ),
         (
             {"ssl.ca.location": "a", "ssl.truststore.location": "b"},
             "ssl.truststore.location",
-            "set only one of ssl.truststore.location, ssl.truststore.certificates and ssl.ca.location",
+            "cannot be combined with ssl.ca.location; keep one of ssl.truststore.location, ssl.trust",
         ),
     ],
 )

@@ -52,6 +52,8 @@ FALLBACK = "subject.name.strategy.fallback.type"
         ({TYPE: "TOPIC", NAME: "RecordNameStrategy"}, VALUE, "a.R"),
         ({FALLBACK: "RECORD"}, VALUE, "a.R"),
         ({"subject.name.strategy.conf": {FALLBACK: "TOPIC_RECORD"}}, VALUE, "t-a.R"),
+        ({"subject.name.strategy.conf": {FALLBACK: "TOPIC"}, FALLBACK: "RECORD"}, VALUE, "a.R"),
+        ({"subject.name.strategy.conf": {}}, VALUE, "t-value"),
         ({f"value.{NAME}": "RecordNameStrategy"}, VALUE, "a.R"),
         ({f"value.{NAME}": "RecordNameStrategy"}, KEY, "t-key"),
         ({f"key.{NAME}": "RecordNameStrategy", NAME: "TopicRecordNameStrategy"}, KEY, "a.R"),
@@ -79,13 +81,33 @@ def test_no_name(client: RegistryClient, conf: dict[str, Any], ctx: Any):
         subject(client, conf, ctx, None)
 
 
-@pytest.mark.parametrize(
-    "conf",
-    [{NAME: "Nope"}, {TYPE: "NONE"}, {FALLBACK: "ASSOCIATED"}, {CTX: 3}, {"subject.name.strategy.conf": {"x": 1}}],
+_STRATEGIES = (
+    "must be a function or one of TopicNameStrategy, TOPIC, RecordNameStrategy, RECORD, TopicRecordNameStrategy,"
+    " TOPIC_RECORD, ASSOCIATED, AssociatedNameStrategy, not "
 )
-def test_strategies_that_are_refused(conf: dict[str, Any]):
-    with pytest.raises(ConfigError):
+
+
+@pytest.mark.parametrize(
+    ("conf", "problem"),
+    [
+        ({NAME: "Nope"}, f"{NAME}: {_STRATEGIES}'Nope'"),
+        ({NAME: JAVA + "TopicNameStrategi"}, f"{NAME}: {_STRATEGIES}'{JAVA}TopicNameStrategi'; did you mean TopicNam"),
+        ({TYPE: "NONE"}, f"{TYPE}: {_STRATEGIES}'NONE'"),
+        (
+            {FALLBACK: "ASSOCIATED"},
+            f"{FALLBACK}: must be one of TOPIC, RECORD, TOPIC_RECORD or NONE; ASSOCIATED is the strategy that falls",
+        ),
+        ({CTX: 3}, f"{CTX}: must be a context's name or a function of the topic, not 3"),
+        (
+            {"subject.name.strategy.conf": {"x": 1}},
+            f"subject.name.strategy.conf: has the unknown setting x; use one of {FALLBACK}, ",
+        ),
+    ],
+)
+def test_strategies_that_are_refused(conf: dict[str, Any], problem: str):
+    with pytest.raises(ConfigError) as raised:
         naming(dict(conf))
+    assert str(raised.value).startswith(problem)
 
 
 class Associated:
