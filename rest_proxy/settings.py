@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from magicbyte.http.settings import HttpSettings
@@ -14,6 +15,7 @@ from magicbyte.kit.kafka import client_settings as kafka
 from magicbyte.kit.kafka.statistics import STATISTICS
 from magicbyte.kit.secret import hide_user_info
 from magicbyte.kit.settings import SettingsError
+from magicbyte.kit.settings.kinds import Scalar, choice
 from magicbyte.kit.settings.patterns import java_classes
 from magicbyte.kit.settings.property_words import BYTES_A_SECOND, Takes
 from magicbyte.kit.settings.server import ByteSize, Milliseconds
@@ -25,8 +27,6 @@ from serdes.client.config import client_options
 from serdes.error import ConfigError
 from serdes.message.subject import STRATEGIES, Naming
 
-T = TypeVar("T")
-
 #: How long Java's producer retries.
 _JAVA_DELIVERY: kafka.Config = {"delivery.timeout.ms": 120000}
 #: librdkafka's limits are off, because `producer.buffer.memory` is checked before a record is queued.
@@ -34,10 +34,22 @@ _UNBOUNDED_QUEUE: kafka.Config = {"queue.buffering.max.messages": 0, "queue.buff
 #: Java's strategies by class name, without the package.
 _STRATEGIES = {name: strategy for name, strategy in STRATEGIES.items() if name.endswith("Strategy")}
 _ByteRate = Annotated[int, Takes(BYTES_A_SECOND)]
-_StrategyName = Annotated[str, Takes(" or ".join(_STRATEGIES), schema=java_classes(_STRATEGIES))]
 #: Java's classes that write frames, without the package -> whether they write them into a header.
 _ID_SERIALIZERS = {"PrefixSchemaIdSerializer": False, "HeaderSchemaIdSerializer": True}
-_IdSerializerName = Annotated[str, Takes(" or ".join(_ID_SERIALIZERS), schema=java_classes(_ID_SERIALIZERS))]
+
+
+def _class_name(names: Iterable[str]) -> Scalar:
+    """The name of one of Java's classes, with or without its package."""
+    kind = choice(*names, spell=lambda value: str(value).strip().rpartition(".")[2])
+    return replace(kind, schema=java_classes(names))
+
+
+_STRATEGY = _class_name(_STRATEGIES)
+_ID_SERIALIZER = _class_name(_ID_SERIALIZERS)
+_StrategyName = Annotated[str, AfterValidator(_STRATEGY.convert), Takes(_STRATEGY.words, schema=_STRATEGY.schema)]
+_IdSerializerName = Annotated[
+    str, AfterValidator(_ID_SERIALIZER.convert), Takes(_ID_SERIALIZER.words, schema=_ID_SERIALIZER.schema)
+]
 
 #: The paths of v1 and v2 except the root, which shows that the proxy runs.
 _PATHS_OF_V2 = ("/brokers", "/topics", "/consumers/")
@@ -370,8 +382,6 @@ class RestProxySettings(RuleProperties, HttpSettings):
         if not properties.get("bootstrap.servers", "").strip():
             raise SettingsError("bootstrap.servers: give the address of a Kafka broker, such as localhost:9092")
         settings = super().from_properties(properties)
-        settings.naming()
-        settings.frame_places()
         settings.rules(properties)
         if not settings.listeners.strip():
             settings = settings.model_copy(update={"listeners": f"http://0.0.0.0:{settings.port}"})
@@ -402,26 +412,12 @@ class RestProxySettings(RuleProperties, HttpSettings):
         return self.v2_enabled or not path.startswith(_PATHS_OF_V2)
 
     def naming(self) -> Naming:
-        """The subject name strategies.
-
-        Raises:
-            SettingsError: There is no strategy of that name.
-        """
-        return Naming(
-            _named("schema.registry.key.subject.name.strategy", self.key_naming, _STRATEGIES),
-            _named("schema.registry.value.subject.name.strategy", self.value_naming, _STRATEGIES),
-        )
+        """The subject name strategies."""
+        return Naming(_STRATEGIES[self.key_naming], _STRATEGIES[self.value_naming])
 
     def frame_places(self) -> FramePlaces:
-        """Where the frames of keys and values go.
-
-        Raises:
-            SettingsError: There is no serializer of that name.
-        """
-        return FramePlaces(
-            _named("schema.registry.key.schema.id.serializer", self.key_id_serializer, _ID_SERIALIZERS),
-            _named("schema.registry.value.schema.id.serializer", self.value_id_serializer, _ID_SERIALIZERS),
-        )
+        """Where the frames of keys and values go."""
+        return FramePlaces(_ID_SERIALIZERS[self.key_id_serializer], _ID_SERIALIZERS[self.value_id_serializer])
 
     @property
     def endpoint_lists(self) -> EndpointLists:
@@ -502,11 +498,3 @@ class RestProxySettings(RuleProperties, HttpSettings):
     @classmethod
     def _aliases(cls) -> set[str]:
         return {field.alias or name for name, field in cls.model_fields.items()}
-
-
-def _named(name: str, value: str, classes: Mapping[str, T]) -> T:
-    """What Java's class of this name stands for, with or without its package."""
-    short = value.strip().rpartition(".")[2]
-    if short not in classes:
-        raise SettingsError(f"{name}: there is no {value}, only {', '.join(classes)}")
-    return classes[short]

@@ -90,8 +90,8 @@ def test_a_place_of_frames_that_there_is_not() -> None:
     with pytest.raises(SettingsError) as error:
         RestProxySettings.from_properties(BASE | setting)
     assert str(error.value) == (
-        "schema.registry.key.schema.id.serializer: there is no a.DualSchemaIdDeserializer, only "
-        "PrefixSchemaIdSerializer, HeaderSchemaIdSerializer"
+        "schema.registry.key.schema.id.serializer: must be PrefixSchemaIdSerializer or HeaderSchemaIdSerializer,"
+        " not 'a.DualSchemaIdDeserializer'; did you mean HeaderSchemaIdSerializer?"
     )
 
 
@@ -158,7 +158,8 @@ def test_what_is_passed_on() -> None:
         ),
         (
             BASE | {"schema.registry.key.subject.name.strategy": "a.b.NoStrategy"},
-            "schema.registry.key.subject.name.strategy: there is no a.b.NoStrategy, only TopicNameStrategy, ",
+            "schema.registry.key.subject.name.strategy: must be TopicNameStrategy or RecordNameStrategy or "
+            "TopicRecordNameStrategy, not 'a.b.NoStrategy'",
         ),
         (BASE | {"peers": "http://a:1,http://b:1"}, "peers.self: say which of the peers this node is"),
         (BASE | {"peers": "http://a:1", "peers.self": "http://c:1"}, "peers.self: http://c:1 is not among peers"),
