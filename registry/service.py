@@ -166,7 +166,7 @@ class Registry:
         try:
             return await self._status(_STATUS_SECONDS)
         except TimeoutError:
-            problem = f"the log and the cluster did not tell their state within {_STATUS_SECONDS:.0f} s"
+            problem = f"the log and the cluster did not report their state within {_STATUS_SECONDS:.0f} s"
             offset = self.view.offset
             return Status(ready=False, leader=False, leader_url=None, offset=offset, lag=None, problem=problem)
 
@@ -187,7 +187,7 @@ class Registry:
         try:
             await self.sync(_SYNC_SECONDS)
         except (LogError, TimeoutError) as error:
-            why = str(error) or f"it takes more than {_SYNC_SECONDS:.0f} s"
+            why = str(error) or f"reading to its end takes more than {_SYNC_SECONDS:.0f} s"
             log.error("the log can't be read: %s", why, extra={"event": "log_unreadable", "error": why})  # noqa: TRY400  as below
             raise errors.STORE_FAILED(text=f"Error while reading {self._store}") from None
 
@@ -217,7 +217,7 @@ class Registry:
             except Unanswered as missing:
                 terms = await self._with_answers(terms, missing, work_left)
         raise errors.OPERATION_TIMED_OUT(
-            text="The schemas that the request refers to changed while it was decided; send it again"
+            text="Schemas that this request refers to changed while it was processed; send the request again"
         )
 
     async def register(self, texts: WriteTexts, sent: Sent) -> Version:

@@ -54,7 +54,7 @@ async def follow_rules(settings: RestProxySettings, authorizer: Authorizer) -> N
                 METRICS.reloads[authorizer.name, "failure"] += 1
                 if not is_failing:
                     log.error(  # noqa: TRY400  the text says it all
-                        "the rules stay as they were loaded last: %s",
+                        "the access rules cannot be reloaded, so those loaded last stay in force: %s",
                         error,
                         extra={"event": "rules_not_reloaded", "error": str(error)},
                     )

@@ -49,7 +49,13 @@ def test_a_line_names_the_broker_and_the_cause(line: str, address: str, cause: s
 
 
 @pytest.mark.parametrize(
-    "line", ["producer: 1/1 brokers are down", TIMED_OUT, "the rules stay as they were loaded last: no", ""]
+    "line",
+    [
+        "producer: 1/1 brokers are down",
+        TIMED_OUT,
+        "the access rules cannot be reloaded, so those loaded last stay in force: no",
+        "",
+    ],
 )
 def test_other_lines_name_no_outage(line: str) -> None:
     assert no_connection(line) is None

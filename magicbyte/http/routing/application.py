@@ -254,7 +254,7 @@ class Application:
                 error.__traceback__ = None
             if response.status_code < 400 and request.decision is not Decision.ALLOWED:
                 log.error(
-                    "%s %s was answered without a decision on access",
+                    "%s %s: no access rule was checked, so the answer is replaced by 500",
                     row.method,
                     row.path,
                     extra={"event": "access_undecided", "method": row.method, "route": row.path},

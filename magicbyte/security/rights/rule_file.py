@@ -57,7 +57,7 @@ def parse_line(line: str) -> set[Rule]:
     """
     words = [_unquoted(word) for word in _words(line)]
     if words and words[0].lower() == "quota":
-        raise RuleError("quotas are not kept here")
+        raise RuleError("quotas are not supported; remove the line")
     if len(words) not in (6, 8) or words[0].lower() not in ("allow", "deny"):
         raise RuleError(f"write {_FORM}; names with spaces as JSON strings")
     if len(words) == 8 and words[6].lower() != "from":

@@ -138,7 +138,7 @@ def test_a_decision_names_its_rule():
         ('allow User:a READ SUBJECT LITERAL "x', "'\"x' is neither a word nor a JSON string"),
         ('allow User:a READ SUBJECT LITERAL ""', "a name has 1 to 1024 characters and no control character"),
         ('allow User:a READ SUBJECT LITERAL "\\u0000"', "a name has 1 to 1024 characters and no control character"),
-        ("quota User:a producer_byte_rate=1", "quotas are not kept here"),
+        ("quota User:a producer_byte_rate=1", "quotas are not supported; remove the line"),
     ],
 )
 def test_a_line_that_is_no_rule(line: str, text: str):

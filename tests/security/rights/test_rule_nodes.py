@@ -223,7 +223,11 @@ def test_the_rest_proxy_goes_on_with_the_last_rules_while_the_registry_is_away(t
                 return client(who, "POST", "/topics/team", {"records": "none"}, **{"content-type": V2}).status_code
 
             registry.stop()
-            wait_for(lambda: "the rules stay as they were loaded last" in proxy.log.read_text())
+            wait_for(
+                lambda: (
+                    "the access rules cannot be reloaded, so those loaded last stay in force" in proxy.log.read_text()
+                )
+            )
             assert (status("team"), status("nobody")) == (400, 403)
             registry.start()
             keeper = Client(registry)
