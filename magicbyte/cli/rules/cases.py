@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,17 @@ from magicbyte.cli.records.rule_plans import registered
 from magicbyte.cli.rules.ruled_schema import from_files, rules_of_file
 from magicbyte.kit.bounded_file import FileRefused, read_bounded
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.settings.kinds import ProblemError, Reading, Scalar, choice, text
+from magicbyte.kit.settings.nodes import Entry, MapNode, value_node
+from magicbyte.kit.settings.place import Finding, FindingsError, Place
+from magicbyte.kit.settings.section import Section, read_section, setting
 from serdes.client.clients import RegistryClient
 from serdes.rules.context import Ruled
 
-_MODES = ("WRITE", "READ", "UPGRADE", "DOWNGRADE")
-_PLACES = ("CLIENT", "GATEWAY")
-_SHARED = frozenset({"subject", "version", "schema", "rules", "mode", "environment", "from"})
-_OF_CASE = _SHARED | {"name", "message", "expect"}
+_UPGRADE, _DOWNGRADE = "UPGRADE", "DOWNGRADE"
 _PASSES = "pass"
+_MAY_BE_NULL = frozenset(("message", "expect"))
+_ANY = Scalar("a value", {}, shapes=(object, bool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,49 @@ class Expected:
     at: str | None = None
     result: Any = None
     has_result: bool = False
+
+
+def _expected(value: Any) -> Expected:
+    if value == _PASSES:
+        return Expected()
+    if isinstance(value, dict) and value.keys() == {"result"}:
+        return Expected(result=value["result"], has_result=True)
+    if isinstance(value, dict) and {"fails"} <= value.keys() <= {"fails", "at"}:
+        return Expected(str(value["fails"]), None if value.get("at") is None else str(value["at"]))
+    raise ProblemError("must be `pass`, {fails: RULE, at: PATH} or {result: MESSAGE}")
+
+
+class SharedRows(Section):
+    """The settings of a case that a file may also have for all of its cases."""
+
+    subject: str | None = setting(text(), "The subject in the registry.", default=None)
+    version: str = setting(text(), "The version of the subject.", default="latest")
+    schema: str | None = setting(text(), "Instead: the file of a schema.", default=None)
+    rules: str | None = setting(text(), "The file of the rules, instead of the schema's own.", default=None)
+    mode: str = setting(
+        choice("WRITE", "READ", _UPGRADE, _DOWNGRADE), "What is done with the message.", default="WRITE"
+    )
+    environment: str = setting(choice("CLIENT", "GATEWAY"), "Where the rules run.", default="CLIENT")
+    source: str | None = setting(text(), "For a migration: the version of the message.", "from", default=None)
+
+
+class CaseRows(SharedRows):
+    """A case."""
+
+    name: str | None = setting(Scalar("a text", {}, str, shapes=(object, bool)), "The name.", default=None)
+    message: Any = setting(_ANY, "The message as JSON.")
+    expect: Expected = setting(
+        Scalar("an outcome", {}, _expected, shapes=(object, bool)), "The outcome.", default=Expected()
+    )
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        """Settings that need another."""
+        if self.mode in (_UPGRADE, _DOWNGRADE):
+            for name, value in (("subject", self.subject), ("from", self.source)):
+                if value is None:
+                    yield name, f"is needed with mode {self.mode}: the message is of the version `from` of the subject"
+        elif self.subject is None and self.schema is None:
+            yield "", "a case needs a subject of the registry, or the file of a schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +108,18 @@ class Schemas:
         self._client = client
         self._found: dict[object, Ruled] = {}
 
-    def of(self, case: Mapping[str, Any], version: object) -> Ruled:
+    def of(self, case: SharedRows, version: str) -> Ruled:
         """The schema of a case, in a version of its subject."""
-        key = (case.get("subject"), version, case.get("schema"), case.get("rules"))
+        key = (case.subject, version, case.schema, case.rules)
         if key not in self._found:
             self._found[key] = self._read(case, version)
         return self._found[key]
 
-    def _read(self, case: Mapping[str, Any], version: object) -> Ruled:
-        rules = None if case.get("rules") is None else self._folder / str(case["rules"])
-        if case.get("schema") is not None:
-            return from_files(self._folder / str(case["schema"]), rules, case.get("subject"))
-        if case.get("subject") is None:
-            raise Failure("a case needs a subject of the registry, or the file of a schema")
-        ruled = registered(self._client, str(case["subject"]), str(version))
+    def _read(self, case: SharedRows, version: str) -> Ruled:
+        rules = None if case.rules is None else self._folder / case.rules
+        if case.schema is not None:
+            return from_files(self._folder / case.schema, rules, case.subject)
+        ruled = registered(self._client, str(case.subject), version)
         if rules is None:
             return ruled
         rule_set, metadata = rules_of_file(rules)
@@ -86,12 +130,37 @@ def read_cases(file: Path, client: RegistryClient) -> Iterator[Case]:
     """The cases of a file.
 
     Raises:
-        Failure: The file cannot be read, or a case is not complete.
+        FindingsError: Settings of the file or of a case are wrong.
+        Failure: The file or a schema cannot be read.
     """
+    place, document, reading = Place(str(file)), _document(file), Reading()
+    cases = document.pop("cases", None) if isinstance(document, dict) else None
+    if not cases or not isinstance(cases, list):
+        raise FindingsError([Finding(place, "cases", "must be a list of at least one case")])
+    read_section(SharedRows, _node(document, place), reading, also=("cases",))
+    if reading.findings:
+        raise FindingsError(reading.findings)
+    rows: dict[str, CaseRows] = {}
+    for path, case in ((f"case {number}", case) for number, case in enumerate(cases, 1)):
+        if isinstance(case, dict):
+            rows[path] = read_section(CaseRows, _node({**document, **case}, place), reading, path)
+        else:
+            reading.report(place, path, "must be a mapping with a message")
+    if reading.findings:
+        raise FindingsError(reading.findings)
+    schemas = Schemas(file.parent, client)
+    for number, (path, row) in enumerate(rows.items(), 1):
+        try:
+            yield _case(row, number, schemas)
+        except Failure as failure:
+            raise Failure(f"{file}: {path}: {failure}") from None
+
+
+def _document(file: Path) -> Any:
     import yaml  # noqa: PLC0415  a part of the extras for servers
 
     try:
-        document = yaml.safe_load(read_bounded(file).decode())
+        return yaml.safe_load(read_bounded(file).decode())
     except FileRefused as error:
         raise Failure(f"{file}: {error.strerror}") from None
     except OSError as error:
@@ -100,61 +169,22 @@ def read_cases(file: Path, client: RegistryClient) -> Iterator[Case]:
         problem = getattr(error, "problem", None) or "it is not YAML"
         mark = getattr(error, "problem_mark", None)
         raise Failure(f"{file}{'' if mark is None else f':{mark.line + 1}'}: {problem}") from None
-    if not isinstance(document, dict) or not isinstance(document.get("cases"), list) or not document["cases"]:
-        raise Failure(f"{file}: expected an object with a list of `cases`")
-    shared = {name: value for name, value in document.items() if name != "cases"}
-    _refuse_unknown(shared, _SHARED, str(file))
-    schemas = Schemas(file.parent, client)
-    for number, case in enumerate(document["cases"], 1):
-        place = f"{file}: case {number}"
-        if not isinstance(case, dict) or "message" not in case:
-            raise Failure(f"{place}: expected an object with a `message`")
-        _refuse_unknown(case, _OF_CASE, place)
-        try:
-            yield _case({**shared, **case}, number, schemas)
-        except Failure as failure:
-            raise Failure(f"{place}: {failure}") from None
 
 
-def _refuse_unknown(node: Mapping[Any, Any], known: frozenset[str], place: str) -> None:
-    unknown = sorted(map(str, node.keys() - known))
-    if unknown:
-        raise Failure(f"{place}: {unknown[0]!r} is unknown; there are {', '.join(sorted(known))}")
+def _node(settings: Mapping[Any, Any], place: Place) -> MapNode:
+    """Settings for the reader; null is the same as no value, but for messages and outcomes."""
+    given = {str(name): value for name, value in settings.items() if value is not None or name in _MAY_BE_NULL}
+    return MapNode(place, {name: Entry(place, value_node(value, place)) for name, value in given.items()})
 
 
-def _case(case: Mapping[str, Any], number: int, schemas: Schemas) -> Case:
-    mode = _one_of("mode", case.get("mode", "WRITE"), _MODES)
-    for name in ("subject", "schema", "rules", "version", "from"):
-        value = case.get(name)
-        if not isinstance(value, str | int | None):
-            raise Failure(f"{name} must be a text, not {value!r:.80}")
-    source = None
-    if mode in ("UPGRADE", "DOWNGRADE"):
-        if case.get("from") is None or case.get("subject") is None:
-            raise Failure(f"{mode} needs a subject, and `from`: the version of the message")
-        source = schemas.of(case, case["from"])
+def _case(row: CaseRows, number: int, schemas: Schemas) -> Case:
+    is_migration = row.mode in (_UPGRADE, _DOWNGRADE)
     return Case(
-        str(case.get("name", number)),
-        schemas.of(case, case.get("version", "latest")),
-        mode,
-        _one_of("environment", case.get("environment", "CLIENT"), _PLACES),
-        case["message"],
-        source,
-        _expected(case.get("expect", _PASSES)),
+        str(number) if row.name is None else row.name,
+        schemas.of(row, row.version),
+        row.mode,
+        row.environment,
+        row.message,
+        schemas.of(row, str(row.source)) if is_migration else None,
+        row.expect,
     )
-
-
-def _one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
-    if value not in known:
-        raise Failure(f"{name} must be {', '.join(known)}, not {value!r}")
-    return str(value)
-
-
-def _expected(node: Any) -> Expected:
-    if node == _PASSES:
-        return Expected()
-    if isinstance(node, dict) and node.keys() == {"result"}:
-        return Expected(result=node["result"], has_result=True)
-    if isinstance(node, dict) and {"fails"} <= node.keys() <= {"fails", "at"}:
-        return Expected(str(node["fails"]), None if node.get("at") is None else str(node["at"]))
-    raise Failure("expect must be `pass`, {fails: RULE, at: PATH} or {result: MESSAGE}")

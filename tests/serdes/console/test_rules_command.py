@@ -86,16 +86,28 @@ def test_a_case_that_differs(rules: Callable[..., Done], case: str, difference: 
     ("text", "error"),
     [
         ("cases: [", "expected"),
-        ("[]", "expected an object with a list of `cases`"),
-        ("cases: [{expect: pass}]", "case 1: expected an object with a `message`"),
-        ("cases: [{message: 1, expct: pass}]", "case 1: 'expct' is unknown"),
-        ("cases: [{message: 1, schema: person.avsc, mode: RW}]", "case 1: mode must be WRITE, READ"),
-        ("cases: [{message: 1, schema: person.avsc, expect: {at: x}}]", "case 1: expect must be `pass`"),
+        ("[]", "bad.yaml: cases: must be a list of at least one case"),
+        ("cases: [{expect: pass, schema: person.avsc}]", "bad.yaml: case 1.message: is missing: The message as JSON"),
+        ("cases: [{message: 1, expct: pass}]", "bad.yaml: case 1.expct: no such setting; did you mean expect?"),
+        (
+            "cases: [{message: 1, schema: person.avsc, mode: RW}]",
+            "1.mode: must be WRITE or READ or UPGRADE",
+        ),
+        (
+            "cases: [{message: 1, schema: person.avsc, expect: {at: x}}]",
+            "case 1.expect: must be `pass`, {fails",
+        ),
         ("cases: [{message: 1}]", "case 1: a case needs a subject of the registry, or the file of a schema"),
         ("cases: [{message: 1, schema: nix.avsc}]", "nix.avsc cannot be read"),
-        ("cases: [{message: 1, schema: [person.avsc]}]", "case 1: schema must be a text, not ['person.avsc']"),
+        ("schem: person.avsc\ncases: [{message: 1}]", "bad.yaml: schem: no such setting; did you mean schema?"),
+        ("cases: [1]", "bad.yaml: case 1: must be a mapping with a message"),
+        ("cases: [{message: 1, schema: person.avsc}, {message: 1, mode: 5}]", "case 2.mode: must be WRITE or READ"),
+        ("cases: [{message: 1, schema: [person.avsc]}]", "case 1.schema: must be a text, not ['person.avsc']"),
         ("cases: [{message: 1, schema: people.cases.yaml}]", "the file of a schema ends in .avsc, .json, .proto"),
-        ("cases: [{message: 1, schema: person.avsc, mode: UPGRADE}]", "UPGRADE needs a subject, and `from`"),
+        (
+            "cases: [{message: 1, schema: person.avsc, mode: UPGRADE}]",
+            "case 1.from: is needed with mode UP",
+        ),
     ],
 )
 def test_files_of_cases_that_are_wrong(rules: Callable[..., Done], text: str, error: str) -> None:
