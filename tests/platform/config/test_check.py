@@ -51,7 +51,7 @@ CASES = [
             "ssl.keystore.key: ${env:NOT_SET} cannot be resolved: the variable is not set",
             "allow.everyone.if.no.acl.found: what no rule allows is never allowed",
             "magicbyte.audit.events: there is no audit log yet",
-            "kafkastore.timeout.ms: must be greater than 0, not '0'",
+            "kafkastore.timeout.ms: must be a whole number of milliseconds, at least 1, not '0'",
             "mode.mutability: must be true or false, not 'perhaps'",
         ],
     ),
@@ -101,7 +101,7 @@ CASES = [
         "rest-proxy",
         PROXY | {"peers.self": "http://a:1", "peers": "http://b:1", "producer.linger.ms": "x", "port": "0"},
         [
-            "port: must be greater than or equal to 1, not '0'",
+            "port: must be a whole number from 1 to 65535, not '0'",
             "peers.self: http://a:1 is not among peers (http://b:1)",
             'producer.* and client.*: Invalid value for configuration property "queue.buffering.max.ms"',
         ],
