@@ -153,7 +153,7 @@ def test_our_own_page_registers(page: Page) -> None:
         assert (status, json.loads(text)["id"]) == (200, 1)
 
 
-def test_a_name_that_was_made_to_lead_here_is_not_served(page: Page, registry: Any) -> None:
+def test_the_server_refuses_a_foreign_host_name(page: Page, registry: Any) -> None:
     port = registry.url.rpartition(":")[2]
     answer = page.goto(f"http://page.test:{port}/subjects")
     assert answer is not None

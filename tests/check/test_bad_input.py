@@ -60,7 +60,7 @@ def test_a_bad_schema_is_a_finding(project: Any, files: dict[str, str], expected
     assert project.places("--against", "none") == (100, [expected])
 
 
-def test_a_file_that_is_no_text_is_a_finding(project: Any):
+def test_a_binary_file_is_a_finding(project: Any):
     (project.folder / "a.avsc").write_bytes(b'{"type":\n  "str\xff"}')
     assert project.places("--against", "none") == (100, ["a.avsc:2:7 INVALID_SCHEMA"])
 
@@ -124,7 +124,7 @@ def test_a_file_that_is_no_text_is_a_finding(project: Any):
         ("", ["--format", "json=no/such/folder/x"], "no/such/folder/x cannot be written: No such file or directory"),
     ],
 )
-def test_what_the_user_has_to_put_right_is_a_failure(project: Any, config: str, arguments: list[str], told: str):
+def test_a_mistake_of_the_user_is_a_failure(project: Any, config: str, arguments: list[str], told: str):
     project.write("a.avsc", '"int"')
     project.write("bad.lock.json", '{"format": 1,}'.replace("1,", ""))
     if config:
@@ -136,7 +136,7 @@ def test_what_the_user_has_to_put_right_is_a_failure(project: Any, config: str, 
     assert err.count("\n") == 1
 
 
-def test_all_that_is_wrong_with_the_settings_is_told_at_once(project: Any):
+def test_check_reports_all_wrong_settings_at_once(project: Any):
     project.write("pyproject.toml", '[tool.other]\nlock = 1\n\n[tool.magicbyte]\nlok = "x"\nstrict = "yes"\n')
     project.commit()
     code, _, err = project.run("check")
@@ -149,7 +149,7 @@ def test_all_that_is_wrong_with_the_settings_is_told_at_once(project: Any):
     )
 
 
-def test_a_lock_file_s_fault_is_told_the_same_by_every_interpreter(project: Any):
+def test_every_interpreter_reports_the_same_fault_of_a_lock_file(project: Any):
     project.write("bad.lock.json", '{\n  "format": 1,\n}')
     code, _, err = project.run("check", "--against", "lock:bad.lock.json")
     assert (code, err) == (
@@ -194,7 +194,7 @@ def test_a_shallow_clone_of_a_branch_does_not_pass(project: Any, monkeypatch: py
     assert "`fetch-depth: 0`" in err
 
 
-def test_a_clean_main_branch_has_no_changes_and_that_is_said(project: Any, monkeypatch: pytest.MonkeyPatch):
+def test_check_reports_that_a_clean_main_branch_has_no_changes(project: Any, monkeypatch: pytest.MonkeyPatch):
     project.write("a.avsc", '"int"')
     project.commit()
     shallow_clone(project, monkeypatch, "--depth", "1")
@@ -223,7 +223,7 @@ def test_all_versions_need_all_of_the_history(project: Any, monkeypatch: pytest.
     assert project.places("--compatibility", "BACKWARD_TRANSITIVE") == (0, [])
 
 
-def test_a_file_that_is_gone_is_named(project: Any):
+def test_check_names_a_missing_file(project: Any):
     for name in ("a", "b", "c", "d"):
         project.write(f"{name}.avsc", record(name.upper()))
     project.commit()

@@ -25,7 +25,7 @@ def case_of(schema_type: str) -> tuple[dict[str, str], str, str]:
 
 
 @pytest.mark.parametrize("schema_type", FILES)
-def test_it_is_a_warning_and_with_strict_an_error(project: Any, schema_type: str):
+def test_a_caution_is_a_warning_and_with_strict_an_error(project: Any, schema_type: str):
     case, path, rule = case_of(schema_type)
     project.write(path, case["old"])
     project.commit()
@@ -43,7 +43,7 @@ def test_it_is_a_warning_and_with_strict_an_error(project: Any, schema_type: str
     assert project.check("--strict") == (0, [])
 
 
-def test_a_fix_mends_it(project: Any):
+def test_a_fix_removes_the_caution(project: Any):
     case, path, _ = case_of(PROTOBUF)
     project.write(path, case["old"])
     project.commit()
@@ -62,7 +62,7 @@ def test_the_lint_rule_tells_of_reserved_numbers_alone(project: Any):
     assert [finding["rule"] for finding in project.check()[1]] == ["LINT_RESERVED"]
 
 
-def test_a_wrong_setting_is_told(project: Any):
+def test_check_reports_a_wrong_setting(project: Any):
     project.write("magicbyte.toml", 'strict = "yes"\n')
     code, findings = project.check()
     assert code == 1
@@ -70,7 +70,7 @@ def test_a_wrong_setting_is_told(project: Any):
 
 
 @pytest.mark.parametrize("schema_type", FILES)
-def test_the_registry_explains_it_and_keeps_its_verdict(registry_url: str, schema_type: str):
+def test_the_registry_explains_the_caution_and_keeps_its_verdict(registry_url: str, schema_type: str):
     case, _, rule = case_of(schema_type)
     subject = f"caution-{schema_type}"
     versions = f"{registry_url}/subjects/{subject}/versions"

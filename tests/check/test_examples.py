@@ -36,7 +36,7 @@ def steps(text: str) -> Iterator[tuple[str, str]]:
         yield command, printed
 
 
-def test_the_tutorial_prints_what_it_says(tmp_path: Path):
+def test_the_tutorial_shows_the_real_output(tmp_path: Path):
     shutil.copytree(EXAMPLE / "tutorial", tmp_path / "tutorial")
     binaries = tmp_path / "bin"
     binaries.mkdir()
@@ -72,7 +72,7 @@ def test_the_repository_passes_its_own_check(project: Any):
     )
 
 
-def test_its_declared_break_is_told(project: Any):
+def test_check_reports_the_declared_break_of_the_example(project: Any):
     shutil.copytree(EXAMPLE, project.folder, dirs_exist_ok=True)
     project.edit("magicbyte.toml", "2030-06-30", "2999-12-31")
     project.edit("schemas/customers/address.avsc", '"postcode", "type": "string"', '"postcode", "type": "int"')
@@ -97,7 +97,7 @@ def test_definitions_are_yaml(file: str):
     assert yaml.safe_load((ROOT / file).read_text())
 
 
-def test_nothing_that_is_not_published_is_named():
+def test_docs_and_examples_name_no_unpublished_version():
     """No tag of Magicbyte: users install its wheel until there is one."""
     readme = (ROOT / "README.md").read_text()
     assert "No version is on PyPI yet, and 0.2.0 is not tagged yet." in readme
@@ -117,7 +117,7 @@ COLORS = {"white", "black", "yellow", "blue", "green", "orange", "red", "purple"
 LONGEST_DESCRIPTION = 125
 
 
-def test_the_action_has_what_a_marketplace_asks():
+def test_the_action_has_the_fields_of_the_marketplace():
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert {"name", "description", "author", "branding", "inputs", "outputs", "runs"} == action.keys()
     assert len(action["description"]) <= LONGEST_DESCRIPTION

@@ -102,7 +102,7 @@ def fill(project: Any) -> None:
         project.write(f"proto/order-{n}.proto", PROTO_ORDER.format(n=n))
 
 
-def test_ten_breaks_among_fifty_schemas_are_found_at_their_lines_and_nothing_else(project: Any):
+def test_check_finds_exactly_the_ten_breaks_among_fifty_schemas_at_their_lines(project: Any):
     fill(project)
     project.commit()
     assert project.places("--against", "git:main") == (0, [])
@@ -121,7 +121,7 @@ def test_ten_breaks_among_fifty_schemas_are_found_at_their_lines_and_nothing_els
     assert len(json.loads(out)["checked"]) == 50
 
 
-def test_breaks_of_what_many_refer_to_name_them_all(project: Any):
+def test_a_break_in_a_shared_reference_names_all_referrers(project: Any):
     fill(project)
     project.commit()
     project.edit("avro/address.avsc", '"zip", "type": "int"', '"zip", "type": "string"')

@@ -29,7 +29,7 @@ def broken(project: Any) -> Any:
     return project
 
 
-def test_fix_mends_what_breaks(broken: Any):
+def test_fix_removes_the_break(broken: Any):
     assert broken.places()[0] == 100
     code, out, _ = broken.run("check", "--fix")
     assert code == 0, out
@@ -49,7 +49,7 @@ def test_a_named_file_is_no_value_of_the_option(broken: Any):
     assert "default" not in (broken.folder / "r.avsc").read_text()
 
 
-def test_ask_applies_what_is_chosen(broken: Any, monkeypatch: pytest.MonkeyPatch):
+def test_ask_applies_the_chosen_fixes(broken: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("n\nx\n2\n2\n"))
     code, out, _ = broken.run("check", "--fix=ask")
     assert code == 100
@@ -68,7 +68,7 @@ def test_ask_stops_where_the_user_does(broken: Any, monkeypatch: pytest.MonkeyPa
     assert (broken.folder / "m.proto").read_text() == PROTO % "string"
 
 
-def test_what_was_chosen_before_the_stop_is_applied(project: Any, monkeypatch: pytest.MonkeyPatch):
+def test_ask_applies_the_fixes_chosen_before_the_stop(project: Any, monkeypatch: pytest.MonkeyPatch):
     project.write("m.proto", 'syntax = "proto3";\nmessage M {\n  int32 a = 1;\n  int32 b = 2;\n}\n')
     project.commit()
     project.write("m.proto", 'syntax = "proto3";\nmessage M {\n  string a = 1;\n  string b = 2;\n}\n')
@@ -119,7 +119,7 @@ def fixes_of(finding: dict[str, Any]) -> list[str]:
     return [fix["title"] for fix in finding["fixes"]]
 
 
-def test_a_fix_that_another_file_cannot_follow_is_not_offered(project: Any):
+def test_check_offers_no_fix_that_breaks_another_file(project: Any):
     order = 'syntax = "proto3";\npackage %s;\nmessage Order {\n  int32 id = 1;\n}\n'
     user = 'syntax = "proto3";\nimport "order.proto";\nmessage Basket {\n  %s.Order order = 1;\n}\n'
     project.write("order.proto", order % "shop")
@@ -138,7 +138,7 @@ def test_a_fix_that_another_file_cannot_follow_is_not_offered(project: Any):
     assert (finding["file"], fixes_of(finding)) == ("order.proto", [])
 
 
-def test_a_fix_that_an_older_version_breaks_is_not_offered(project: Any):
+def test_check_offers_no_fix_that_breaks_with_an_older_version(project: Any):
     record = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "%s"}]}\n'
     for kind in ("int", "string"):
         project.write("r.avsc", record % kind)

@@ -32,7 +32,7 @@ REFERENCE = '[[subjects]]\nfile = "a.proto"\nreferences = [{name = "b.proto", fi
         ),
     ],
 )
-def test_they_are_warnings(project: Any, text: str, config: str, expected: list[str]):
+def test_accepted_protobuf_faults_are_warnings(project: Any, text: str, config: str, expected: list[str]):
     project.write("a.proto", text)
     project.write("b.proto", B)
     project.write("magicbyte.toml", config)
@@ -44,7 +44,7 @@ def test_they_are_warnings(project: Any, text: str, config: str, expected: list[
     assert {finding["severity"] for finding in findings} == {"warning"}
 
 
-def test_they_are_told_with_a_remedy(project: Any):
+def test_protobuf_warnings_have_a_remedy(project: Any):
     project.write("a.proto", P3 + "message M {\n  google.protobuf.Timestamp at = 1;\n}")
     code, out, _ = project.run("check", "--against", "none")
     assert code == 0

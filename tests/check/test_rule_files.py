@@ -79,7 +79,7 @@ def test_a_warning_does_not_fail_the_check(project: Any) -> None:
     assert (finding["file"], finding["line"], finding["subject"]) == ("s/user.rules.yaml", 11, "user")
 
 
-def test_a_renamed_field_that_loses_its_tag_is_told(project: Any) -> None:
+def test_check_reports_a_renamed_field_without_its_tag(project: Any) -> None:
     project.write("user.avsc", USER.replace("email", "mail"))
     project.write("user.rules.yaml", YAML.replace("{expr}", "message.id > 0"))
     project.commit()

@@ -50,7 +50,7 @@ def loaded(folder: Path, *arguments: str) -> set[str]:
         ("a.proto", {"jsonschema_rs", "compat.avro", "compat.json_schema"}),
     ],
 )
-def test_a_check_of_one_file_loads_what_its_type_needs(tmp_path: Path, file: str, without: set[str]):
+def test_a_check_of_one_file_loads_only_the_modules_of_its_type(tmp_path: Path, file: str, without: set[str]):
     (tmp_path / file).write_text(SCHEMAS[file])
     assert loaded(tmp_path, "check", "--against", "none") & (HEAVY | without) == set()
 

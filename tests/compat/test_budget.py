@@ -65,7 +65,7 @@ def oneof(count: int, name: str, first: int) -> str:
         pytest.param(PROTOBUF, oneof(1, "o", 4000), oneof(4000, "p", 1), id="the members of a oneof"),
     ],
 )
-def test_a_pair_that_takes_too_much_work_is_given_up(kind: str, new: Any, old: Any):
+def test_the_checker_stops_a_pair_that_takes_too_much_work(kind: str, new: Any, old: Any):
     reader, writer = parsed(kind, new), parsed(kind, old)
     started = time.process_time()
     with pytest.raises(TooMuchWork, match="too large to compare: it takes more than 1000000 steps"):
@@ -134,7 +134,7 @@ def test_explanations_end_and_the_first_have_examples():
     assert {explanation.rule for explanation in explained} == {"TYPE_CHANGED"}
 
 
-def test_a_deadline_ends_work_that_has_steps_left():
+def test_a_deadline_ends_work_before_its_steps_run_out():
     budget = Budget(seconds=0)
     with pytest.raises(TooMuchWork):
         budget.spend(3000)
@@ -176,7 +176,7 @@ def test_explanations_of_long_unions_end():
     assert count == 1600
 
 
-def test_a_costly_piece_of_work_leaves_its_share_to_the_others():
+def test_a_costly_step_leaves_a_share_of_the_budget_to_other_steps():
     budget = Budget(100)
     costly = budget.part(4, 10)
     with pytest.raises(TooMuchWork):

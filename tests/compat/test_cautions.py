@@ -46,7 +46,7 @@ NAMED = [(schema_type, name) for schema_type in GOLDEN for name in read(schema_t
 
 
 @pytest.mark.parametrize(("schema_type", "name"), NAMED, ids=[f"{kind}-{name}" for kind, name in NAMED])
-def test_what_is_told(schema_type: str, name: str):
+def test_each_case_has_its_cautions(schema_type: str, name: str):
     case = read(schema_type)[name]
     verdict = verdict_of(schema_type, case)
     assert verdict.compatible == all(caution["severity"] == "warning" for caution in case["told"])
@@ -74,7 +74,7 @@ def test_a_caution_about_data_carries_a_datum(schema_type: str):
             assert (caution.get("example") is None) == (caution["rule"] in without)
 
 
-def test_a_logical_type_that_fastavro_does_not_know_is_told_without_a_datum():
+def test_a_caution_about_an_unknown_logical_type_has_no_datum():
     field = '{"type": "record", "name": "R", "fields": [{"name": "f", "type": {"type": "long", "logicalType": "%s"}}]}'
     case = {"old": field % "timestamp-micros", "new": field % "timestamp-nanos"}
     (caution,) = verdict_of(AVRO, case).explained()
@@ -202,7 +202,7 @@ NOT_EXAMINED = {
 
 
 @pytest.mark.parametrize("name", NOT_EXAMINED)
-def test_what_was_not_examined_is_told(name: str):
+def test_the_result_names_unexamined_places(name: str):
     case, reason = NOT_EXAMINED[name]
     verdict = verdict_of(JSON, case)
     (only,) = verdict.explained(Budget())
@@ -260,7 +260,7 @@ def test_conditions_are_searched_around_their_values():
         assert [reason.witness is not None and reason.witness.example is not None for reason in told] == [True], told
 
 
-def test_protobuf_texts_of_which_no_message_can_be_made_are_not_examined():
+def test_the_check_skips_protobuf_texts_without_a_constructible_message():
     text = 'syntax = "proto3";\nimport "x.proto";\nmessage M {\n  x.Y y = 1;\n  string %s = 2;\n}\n'
     # A registry reads what it has stored without linking it.
     new, old = (parse(SchemaText(PROTOBUF, text % name)) for name in "ba")
@@ -272,7 +272,7 @@ def test_protobuf_texts_of_which_no_message_can_be_made_are_not_examined():
     )
 
 
-def test_a_map_is_told_as_it_is_written():
+def test_a_caution_shows_a_map_as_written():
     text = 'syntax = "proto3";\nmessage M {\n  map<string, int32> %s = 1;\n}\n'
     (only,) = verdict_of(PROTOBUF, {"old": text % "a", "new": text % "b"}).explained()
     assert only.change == (
@@ -280,14 +280,14 @@ def test_a_map_is_told_as_it_is_written():
     )
 
 
-def test_a_break_is_not_told_as_not_examined():
+def test_a_break_is_not_reported_as_unexamined():
     case = documents(**LONG)
     case["new"] = json.dumps({**json.loads(case["new"]), "required": ["a", "long"], "minProperties": 1})
     assert "NOT_EXAMINED" not in {reason.rule for reason in verdict_of(JSON, case).explained()}
     assert [reason.rule for reason in verdict_of(JSON, documents()).explained()] == []
 
 
-def test_a_fix_is_not_proven_by_what_was_not_examined():
+def test_an_unexamined_place_proves_no_fix():
     offered = []
     for length in (10_000, 10_001):
         long = {"type": "string", "minLength": length}
@@ -303,7 +303,7 @@ def test_a_fix_is_not_proven_by_what_was_not_examined():
     assert not offered[1]
 
 
-def test_texts_with_formats_and_patterns_beside_a_place_do_not_hide_it():
+def test_formats_and_patterns_next_to_a_place_do_not_hide_the_place():
     """The search fills what an object requires with texts that its formats and patterns accept."""
     address = {
         "type": "object",

@@ -90,7 +90,7 @@ def test_messages_of_a_level(level: str, new: ParsedSchema, previous: list[Parse
     assert verdict.compatible is not bool(told)
 
 
-def test_all_versions_are_collected_where_asked():
+def test_the_engine_checks_all_versions_on_request():
     verdict = check(
         avro(field("c")), versions(A, avro(field("c")), AB), LEVELS["BACKWARD_TRANSITIVE"], every_version=True
     )
@@ -125,7 +125,7 @@ def test_only_the_versions_needed_are_parsed():
     assert parsed == [3, 3, 2, 1]
 
 
-def test_a_schema_without_a_version_is_told_by_its_text_alone():
+def test_a_message_identifies_a_schema_without_a_version_by_its_text():
     verdict = check(AB, [Previous(None, A)], LEVELS["BACKWARD"])
     assert verdict.messages == (missing("b", 1, "new", "old"), f"{{oldSchema: '{TEXT_A}'}}", last("BACKWARD"))
 
@@ -175,7 +175,7 @@ def test_another_type_is_incompatible():
     assert check(A, versions(Other()), LEVELS["NONE"]).compatible
 
 
-def test_a_checker_that_gives_up_is_told_as_the_reference_tells_it():
+def test_a_message_about_a_stopped_checker_equals_that_of_the_reference():
     verdict = check(avro(field("x", aliases=["a", "b"])), versions(AB), LEVELS["BACKWARD"])
     told = (
         "Unexpected exception during compatibility check: Reader record field x type:INT pos:0"
@@ -213,7 +213,7 @@ def with_format(monkeypatch: pytest.MonkeyPatch, schema_format: SchemaFormat) ->
     monkeypatch.setattr(engine, "FORMATS", {schema_format.name: schema_format})
 
 
-def test_the_policy_decides_what_breaks(monkeypatch: pytest.MonkeyPatch):
+def test_the_policy_decides_which_changes_break(monkeypatch: pytest.MonkeyPatch):
     lenient = Rule("LENIENT_RULE", frozenset({Policy.LENIENT}))
     harmless = Rule("HARMLESS_RULE", STRICT_AND_LENIENT)
     found = [Difference(harmless, "#/a"), Difference(lenient, "#/b")]
@@ -266,7 +266,7 @@ NEW = """{
 OLD = '{"type":"record","name":"R","fields":[{"name":"e","type":{"type":"enum","name":"E","symbols":["A","B"]}}]}'
 
 
-def test_an_explanation_says_what_where_who_and_how():
+def test_an_explanation_has_rule_place_version_and_change():
     new, old = parse(SchemaText(AVRO, NEW)), parse(SchemaText(AVRO, OLD))
     verdict = check(new, [Previous(3, old)], LEVELS["BACKWARD"])
     (explained,) = verdict.incompatibilities

@@ -68,7 +68,7 @@ def offered(schema_type: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("schema_type", GOLDEN)
-def test_what_is_offered(schema_type: str):
+def test_each_finding_has_its_fixes(schema_type: str):
     assert offered(schema_type) == json.loads((CASES / "fixes" / GOLDEN[schema_type]).read_text("utf-8"))
 
 
@@ -108,7 +108,7 @@ def mend(new: ParsedSchema, old: ParsedSchema, level: str, counts: Counter[str])
         counts["fixes"] += 1
 
 
-def test_what_is_offered_for_avro_clears_the_verdict():
+def test_the_fixes_for_avro_clear_the_verdict():
     counts: Counter[str] = Counter()
 
     @given(evolutions())
@@ -122,7 +122,7 @@ def test_what_is_offered_for_avro_clears_the_verdict():
     assert counts["mended"] >= 0.85 * counts["incompatible"]
 
 
-def test_what_is_offered_for_protobuf_clears_the_verdict():
+def test_the_fixes_for_protobuf_clear_the_verdict():
     counts: Counter[str] = Counter()
 
     @given(pairs())
@@ -137,7 +137,7 @@ def test_what_is_offered_for_protobuf_clears_the_verdict():
     assert counts["mended"] >= 0.5 * counts["incompatible"]
 
 
-def test_what_is_offered_for_json_schema_clears_the_verdict():
+def test_the_fixes_for_json_schema_clear_the_verdict():
     counts: Counter[str] = Counter()
     for seed in range(250):
         schemas = Drawing("draft-07", seed).pair()
@@ -291,7 +291,7 @@ def test_edits_of_json_change_one_thing(edit: TextEdit, after: dict[str, Any]):
     assert "// why" in apply_edits(TEXT, [edit])
 
 
-def test_spans_are_those_of_the_values():
+def test_spans_cover_the_values():
     assert {pointer: value_text(TEXT, pointer) for pointer in spans(TEXT) if len(pointer) == 2} == {
         ("b", 0): '"x"',
         ("b", 1): '"y"',
@@ -335,7 +335,7 @@ IN_A_BRANCH = """{"type": "record", "name": "Order", "fields": [
 ]}"""
 
 
-def test_a_missing_branch_names_the_cause_in_the_branch_and_mends_it():
+def test_the_fix_for_a_missing_branch_names_and_removes_its_cause():
     old = parse(SchemaText(AVRO, IN_A_BRANCH % ""))
     text = IN_A_BRANCH % ',\n    {"name": "mail", "type": "string"}'
     (told,) = verdict_of(parse(SchemaText(AVRO, text)), old, "BACKWARD").explained()

@@ -54,7 +54,7 @@ def test_each_version_has_a_verdict_in_both_directions(
     assert not told.is_cut
 
 
-def test_a_stored_text_that_cannot_be_read_holds_in_no_direction():
+def test_an_unreadable_stored_text_is_compatible_in_no_direction():
     def broken() -> ParsedSchema:
         raise InvalidSchema(AVRO, "no schema")
 
@@ -114,7 +114,7 @@ SCHEMAS = st.lists(FIELDS, max_size=3, unique_by=lambda field: field[0]).map(lam
 
 @settings(max_examples=100, deadline=None, database=None)
 @given(SCHEMAS, st.lists(SCHEMAS, max_size=4), st.sampled_from(sorted(LEVELS)), st.booleans())
-def test_the_verdict_at_a_level_is_that_of_the_check(
+def test_the_matrix_and_the_check_agree_at_each_level(
     new: ParsedSchema, schemas: list[ParsedSchema], level: str, validate_fields: bool
 ):
     options = {"validate_fields": validate_fields, "reserved_messages": ["reserved"] if validate_fields else []}

@@ -60,7 +60,7 @@ def found(schema_type: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("schema_type", GOLDEN)
-def test_what_is_shown(schema_type: str):
+def test_the_shown_data_equal_the_golden_files(schema_type: str):
     assert found(schema_type) == json.loads((CASES / "witnesses" / GOLDEN[schema_type]).read_text("utf-8"))
 
 
@@ -88,7 +88,7 @@ def differences_of(case: Any) -> list[tuple[Difference, Witness]]:
     return [(one, witness) for one, witness in told if witness is not None and witness.example is not None]
 
 
-def test_apaches_avro_refuses_what_is_shown():
+def test_apaches_avro_refuses_the_shown_datum():
     judged = 0
     for case in cases(AVRO):
         assert isinstance(case.reader, AvroSchema)
@@ -141,7 +141,7 @@ def _is_message(pool: Any, name: str) -> bool:
     return True
 
 
-def test_jsonschema_refuses_what_is_shown():
+def test_jsonschema_refuses_the_shown_datum():
     for case in cases(JSON):
         assert isinstance(case.reader, JsonSchema)
         assert isinstance(case.writer, JsonSchema)
@@ -221,7 +221,7 @@ def test_a_search_ends_where_the_smallest_datum_is_too_large():
     assert [told.witness for told in verdict.explained(Budget())[:3]] == [Witness(NOT_FOUND)] * 3
 
 
-def test_messages_that_require_too_many_others_are_not_made():
+def test_the_search_skips_messages_with_too_many_required_messages():
     names = [f"N{number}" for number in range(8)]
     messages = [
         f"message {name} {{ {' '.join(f'required N{level + 1} f{at} = {at};' for at in range(1, 9))} }}"
@@ -234,7 +234,7 @@ def test_messages_that_require_too_many_others_are_not_made():
     assert (told.rule, told.witness) == ("FIELD_KIND_CHANGED", Witness(NOT_FOUND))
 
 
-def test_no_data_is_told_apart_from_no_datum_found():
+def test_the_result_distinguishes_no_data_from_an_unsuccessful_search():
     empty = '["null",{"type":"enum","name":"F","symbols":[]}]'
     reader = parse(SchemaText(AVRO, '["null",{"type":"enum","name":"E","symbols":["A"]}]'))
     (told,) = check(reader, [Previous(None, parse(SchemaText(AVRO, empty)))], LEVELS["BACKWARD"]).explained()
@@ -242,7 +242,7 @@ def test_no_data_is_told_apart_from_no_datum_found():
     assert told.to_json()["example"] is told.to_json()["exampleBytes"] is None
 
 
-def test_a_search_that_ends_at_its_limit_is_told_to():
+def test_the_result_says_that_a_search_reached_its_limit():
     def wide(last: str) -> str:
         fields = ",".join(f'{{"name":"field_{number}","type":"string"}}' for number in range(3000))
         return f'{{"type":"record","name":"R","fields":[{fields},{{"name":"last","type":"{last}"}}]}}'
@@ -325,7 +325,7 @@ LISTED = [
 
 
 @pytest.mark.parametrize(("old", "new", "effect"), LISTED, ids=range(len(LISTED)))
-def test_a_list_of_values_may_become_another_kind_that_accepts_them_all(old: Any, new: Any, effect: str):
+def test_an_enumeration_may_become_a_type_that_accepts_all_its_values(old: Any, new: Any, effect: str):
     def within(kind: Any) -> ParsedSchema:
         raw = {"type": "object", "properties": {"a": kind}, "definitions": {"x": {"const": "x"}}}
         return parse(SchemaText(JSON, json.dumps(raw)), strict=True)
@@ -334,7 +334,7 @@ def test_a_list_of_values_may_become_another_kind_that_accepts_them_all(old: Any
     assert (told.rule, told.path, told.witness and told.witness.effect) == ("TYPE_CHANGED", "#/properties/a", effect)
 
 
-def test_a_costly_finding_leaves_work_for_the_others():
+def test_a_costly_finding_leaves_budget_for_other_findings():
     def wide(kind: str) -> ParsedSchema:
         properties = {f"p{number}": {"enum": [f"{number}"]} for number in range(40)}
         filling = {f"f{number}": {"type": "string", "description": "d" * 100} for number in range(150)}

@@ -59,7 +59,7 @@ def test_the_history_goes_through_renames_and_merges(project: Any):
     assert [finding["rule"] for finding in findings] == ["TYPE_MISMATCH"]
 
 
-def test_what_main_gained_after_the_branch_does_not_count(project: Any):
+def test_check_ignores_commits_on_main_after_the_branch_point(project: Any):
     project.write("customer.avsc", customer(NAME))
     project.commit()
     project.git("checkout", "-q", "-b", "work")
@@ -71,7 +71,7 @@ def test_what_main_gained_after_the_branch_does_not_count(project: Any):
     assert project.places("--against", "git:main") == (0, [])
 
 
-def test_a_file_that_moved_is_still_its_subject(project: Any):
+def test_a_moved_file_keeps_its_subject(project: Any):
     project.write("a/customer.avsc", customer(NAME))
     project.commit()
     project.git("mv", "a", "b")
@@ -80,7 +80,7 @@ def test_a_file_that_moved_is_still_its_subject(project: Any):
     assert (code, findings[0]["file"], findings[0]["version"][:5]) == (100, "b/customer.avsc", "main ")
 
 
-def test_what_schemas_referred_to_is_taken_from_the_same_commit(project: Any):
+def test_check_reads_references_from_the_commit_of_the_schema(project: Any):
     """Both files change in each commit; every pair that was together fits, and others would not even parse."""
     project.write("a.avsc", '{"type": "record", "name": "A", "fields": [{"name": "b", "type": "B1"}]}')
     project.write("b.avsc", '{"type": "record", "name": "B1", "fields": []}')
@@ -103,7 +103,7 @@ def test_a_folder_within_the_repository_is_a_project(project: Any, monkeypatch: 
     assert out.startswith("::error file=service/customer.avsc,line=4,")
 
 
-def test_only_the_named_files_are_told_of(project: Any):
+def test_check_reports_only_the_named_files(project: Any):
     project.write("a.avsc", customer(NAME))
     project.write("b.avsc", customer(NAME).replace("Customer", "B"))
     project.commit()
@@ -187,7 +187,7 @@ def test_references_lead_to_files_then_to_the_lock_file(project: Any):
 ADDRESS = '{"type": "record", "name": "Address", "fields": [{"name": "street", "type": "string"}]}'
 
 
-def test_a_registry_has_all_versions_and_what_they_refer_to(project: Any, own_registry: str):
+def test_a_registry_baseline_has_all_versions_and_their_references(project: Any, own_registry: str):
     with RegistryClient(own_registry) as client:
         client.put_config({"compatibility": "NONE"})
         client.register("address", SchemaText(AVRO, ADDRESS))
@@ -211,7 +211,7 @@ def test_a_registry_has_all_versions_and_what_they_refer_to(project: Any, own_re
     ]
 
 
-def test_a_policy_that_is_not_supported_is_strict_and_told(project: Any, own_registry: str):
+def test_check_treats_an_unsupported_policy_as_strict_and_reports_the_policy(project: Any, own_registry: str):
     schema = '{"type": "object", "properties": {"x": {"type": "string"}}}'
     stored = '{"kind": "config", "subject": "a", "config": {"compatibilityPolicy": "LOGICAL"}}'
     with RegistryClient(own_registry) as client:

@@ -49,7 +49,7 @@ def lines(result: tuple[int, str, str]) -> tuple[int, list[str]]:
     return code, out.splitlines()
 
 
-def test_register_goes_from_what_is_referred_to_to_what_refers(shop: Any, client: RegistryClient):
+def test_register_writes_references_before_their_referrers(shop: Any, client: RegistryClient):
     expected = [
         "+ register address from address.avsc",
         "+ register address-json from address.schema.json",
@@ -70,7 +70,7 @@ def test_register_goes_from_what_is_referred_to_to_what_refers(shop: Any, client
     assert lines(shop.run("register")) == (0, ["the registry has all of these schemas already"])
 
 
-def test_register_of_one_subject_takes_along_what_it_refers_to(shop: Any, client: RegistryClient):
+def test_register_of_one_subject_also_registers_its_references(shop: Any, client: RegistryClient):
     assert shop.run("register", "order")[0] == 0
     assert client.subjects() == ["money", "order"]
     code, _, err = shop.run("register", "no-such")
@@ -102,7 +102,7 @@ def test_nothing_is_changed_where_one_schema_breaks(shop: Any, client: RegistryC
     assert "new" not in client.subjects()
 
 
-def test_plan_and_apply_delete_only_when_asked(shop: Any, client: RegistryClient):
+def test_plan_and_apply_delete_only_on_request(shop: Any, client: RegistryClient):
     client.register("old", SchemaText(AVRO, ADDRESS))
     client.register("older", SchemaText(AVRO, CUSTOMER, (Reference("Address", "old", 1),)))
     client.put_config({"compatibility": "NONE"}, "customer")
@@ -160,7 +160,7 @@ def test_set_compatibility(shop: Any, client: RegistryClient):
             shop.run("set-compatibility", *wrong)
 
 
-def test_what_was_downloaded_checks_and_registers_as_it_was(shop: Any, client: RegistryClient):
+def test_downloaded_schemas_pass_the_check_and_register_unchanged(shop: Any, client: RegistryClient):
     shop.run("register")
     client.register("topic/with:signs-value", SchemaText(AVRO, '"int"'))
     code, told = lines(shop.run("download", "--output", "there", "--dry-run"))

@@ -69,7 +69,7 @@ def cluster(kafka: str, registry_url: str) -> Cluster:
     return Cluster(kafka, registry_url)
 
 
-def test_an_old_record_breaks_what_the_registry_would_accept(project: Any, cluster: Cluster):
+def test_an_old_record_breaks_a_schema_that_the_registry_would_accept(project: Any, cluster: Cluster):
     cluster.make(retention_ms=str(LONG))
     first, second = cluster.register(flight(NUMBER), flight(DELAY))
     cluster.client.put_config({"compatibility": "BACKWARD"}, cluster.subject)
@@ -119,7 +119,7 @@ def test_the_latest_text_itself_has_to_read_older_records(project: Any, cluster:
     assert cluster.client.config(cluster.subject)["compatibilityLevel"] == "NONE"
 
 
-def test_versions_that_break_alike_share_one_finding(project: Any, cluster: Cluster):
+def test_versions_with_the_same_break_share_one_finding(project: Any, cluster: Cluster):
     cluster.make(cleanup_policy="compact")
     ids = cluster.register(flight(NUMBER), flight(NUMBER, DELAY), flight(DELAY))
     producer = Producer({"bootstrap.servers": cluster.kafka})
@@ -165,7 +165,7 @@ def test_check_reports_a_break_of_two_baselines_once(project: Any, cluster: Clus
     assert told == [(file, "main", 1), ("other.avsc", "main", 0)]
 
 
-def test_ids_are_looked_up_in_the_registry_that_is_a_baseline_too(project: Any, cluster: Cluster):
+def test_check_looks_ids_up_in_the_baseline_registry(project: Any, cluster: Cluster):
     (first,) = cluster.register(flight(NUMBER))
     cluster.send((first, 1))
     project.write(f"{cluster.subject}.avsc", flight(NUMBER_TEXT))
@@ -197,7 +197,7 @@ def test_another_schema_type_in_the_topic(project: Any, cluster: Cluster):
     assert (code, finding["rule"], finding["retained"][0]["records"]) == (100, "SCHEMA_TYPE_CHANGED", 1)
 
 
-def test_what_nobody_can_read_is_noted(project: Any, cluster: Cluster):
+def test_check_notes_unreadable_records(project: Any, cluster: Cluster):
     (first,) = cluster.register(flight(NUMBER))
     cluster.send((first, 1), (2_000_000_001, 1))
     producer = Producer({"bootstrap.servers": cluster.kafka})
@@ -224,7 +224,7 @@ def test_a_deleted_version_still_counts_while_records_have_it(project: Any, clus
     assert (code, finding["version"]) == (100, f"version 1 (id {first})")
 
 
-def test_a_fix_may_mend_it(project: Any, cluster: Cluster):
+def test_a_fix_removes_the_finding_of_an_old_record(project: Any, cluster: Cluster):
     (first,) = cluster.register(flight(DELAY))
     cluster.send((first, 1))
     file = f"{cluster.subject}.avsc"
@@ -233,7 +233,7 @@ def test_a_fix_may_mend_it(project: Any, cluster: Cluster):
     assert '"default"' in (project.folder / file).read_text().splitlines()[2]
 
 
-def test_what_is_missing_is_said(project: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch):
+def test_check_names_a_missing_registry_or_topic(project: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch):
     project.write("a.avsc", '"int"')
     url, servers = ("--schema-registry-url", cluster.url), ("--bootstrap-servers", cluster.kafka)
     assert DEFAULT_URL == "http://localhost:8081"

@@ -151,7 +151,9 @@ def test_a_job_without_a_pull_request_or_token_fails(host: Host, jobs: dict[str,
         post(Report(), jobs["github"])
 
 
-def test_the_option_posts_what_the_check_found(project: Any, host: Host, jobs: Any, monkeypatch: pytest.MonkeyPatch):
+def test_the_option_posts_the_findings_of_the_check(
+    project: Any, host: Host, jobs: Any, monkeypatch: pytest.MonkeyPatch
+):
     for name, value in jobs["github"].items():
         monkeypatch.setenv(name, value)
     project.write("a.avsc", '"string"')

@@ -79,7 +79,7 @@ def test_sarif_is_valid(broken: Any):
     ]
 
 
-def test_github_annotations_escape_what_has_a_meaning(broken: Any):
+def test_github_annotations_escape_special_characters(broken: Any):
     lines = broken.run("check", "--format", "github")[1].splitlines()
     assert lines[0].startswith(
         "::error file=a%2C b/odd 100%25.avsc,line=2,col=17,title=TYPE_MISMATCH (odd 100%25)::The new schema has INT"

@@ -55,7 +55,7 @@ def test_json_references_are_read_once(project: Any, monkeypatch: pytest.MonkeyP
     assert sum(named is not None and uri != "" for named, uri in reads) <= LENGTH
 
 
-def test_an_import_means_what_its_imports_mean_here():
+def test_an_import_with_another_text_gives_another_description():
     """What was described for one schema is not used for another in which an import has another text."""
     middle = Dependency("m.proto", 'syntax = "proto3"; import "b.proto"; message M { B b = 1; }')
     message = Dependency("b.proto", 'syntax = "proto3"; message B { int32 x = 1; }')
@@ -71,7 +71,7 @@ def test_an_import_means_what_its_imports_mean_here():
         parse(text, (other, middle), strict=True)
 
 
-def test_a_name_that_two_imports_declare_is_refused_after_each_was_used_alone():
+def test_check_refuses_a_name_from_two_imports_after_a_use_of_each_import_alone():
     first = Dependency("a.proto", 'syntax = "proto3"; message Twice {}')
     second = Dependency("b.proto", 'syntax = "proto3"; message Twice {}')
     for dependency in (first, second):

@@ -111,7 +111,7 @@ def test_declared_breaks_count_until_their_day(project: Any, declaration: str, c
         assert "It was declared until 2020-01-01, which is over." in report["findings"][0]["message"]
 
 
-def test_a_declaration_that_is_over_and_fits_nothing_is_noted(project: Any):
+def test_check_notes_an_expired_declaration_without_a_match(project: Any):
     project.write("magicbyte.toml", '[[allow]]\nrule = "TYPE_MISMATCH"\nuntil = 2020-01-01\nreason = "x"\n')
     assert "is over since 2020-01-01: take it out" in project.run("check", "--against", "none")[1]
 
@@ -175,7 +175,7 @@ def test_lint_rules(project: Any, rule: str, file: str, text: str, expected: lis
         ('reserved 1000, 2 to 5; reserved "kind";', []),
     ],
 )
-def test_numbers_that_are_given_up_are_to_be_reserved(project: Any, reserved: str, expected: list[str]):
+def test_check_asks_to_reserve_removed_field_numbers(project: Any, reserved: str, expected: list[str]):
     project.write("magicbyte.toml", '[lint]\nrules = ["reserved"]\nseverity = "warning"\n')
     project.write("a.proto", PROTO)
     project.commit()

@@ -80,7 +80,7 @@ def test_differences_point_into_both_sources():
     ]
 
 
-def test_a_named_type_is_pointed_to_where_it_is_defined():
+def test_a_finding_points_to_the_definition_of_a_named_type():
     def twice(symbol: str) -> dict[str, object]:
         enum = {"type": "enum", "name": "E", "symbols": [symbol]}
         return {"type": "record", "name": "R", "fields": [{"name": "a", "type": enum}, {"name": "b", "type": "E"}]}
@@ -112,7 +112,7 @@ def chain(length: int, last: str, *, prefix: str) -> list[object]:
     return [first, *rest]
 
 
-def test_uses_within_uses_are_told_up_to_a_bound():
+def test_a_finding_lists_nested_uses_up_to_a_bound():
     def tower(last: str) -> list[object]:
         records: list[object] = [{"type": "record", "name": "N0", "fields": [{"name": "f", "type": last}]}]
         for number in range(1, 100):

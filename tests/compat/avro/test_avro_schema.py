@@ -114,7 +114,7 @@ PRINTED = [
 
 
 @pytest.mark.parametrize(("text", "canonical"), PRINTED, ids=range(len(PRINTED)))
-def test_canonical_text_is_what_java_prints(text: str, canonical: str):
+def test_the_canonical_text_equals_that_of_java(text: str, canonical: str):
     assert schema(text).canonical == canonical
     assert schema(canonical).canonical == canonical
 
@@ -243,7 +243,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "detail", "position"), REFUSED, ids=range(len(REFUSED)))
-def test_refuses_what_java_refuses(text: str, detail: str, position: Position | None):
+def test_the_parser_refuses_the_schemas_that_java_refuses(text: str, detail: str, position: Position | None):
     with pytest.raises(InvalidSchema) as refused:
         schema(text)
     assert refused.value == InvalidSchema(AVRO, detail, position)
@@ -439,7 +439,7 @@ def test_a_reference_may_be_the_whole_schema():
     assert (address.full_name, address.top_level_fields) == ("geo.Address", ("country", "zip"))
 
 
-def test_what_a_reference_defines_may_be_repeated_but_not_changed():
+def test_a_schema_may_repeat_but_not_change_a_type_of_its_reference():
     text = '{{"type":"array","items":{}}}'
     assert schema(text.format(COUNTRY), COUNTRY).canonical == '{"type":"array","items":"geo.Country"}'
     with pytest.raises(InvalidSchema) as refused:

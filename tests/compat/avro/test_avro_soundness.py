@@ -19,7 +19,7 @@ from tests.compat.avro.evolutions import apache_can_judge, apache_reads, data, e
 WITNESSED = 0.98
 
 
-def test_what_is_called_compatible_is_read_and_the_rest_is_not():
+def test_readers_read_data_of_compatible_schemas_and_only_those():
     counts: Counter[str] = Counter()
 
     @given(evolutions())
@@ -76,7 +76,7 @@ UNSOUND = {
 
 
 @pytest.mark.parametrize("case", UNSOUND)
-def test_where_the_reference_is_unsound_its_verdict_is_kept(case: str):
+def test_our_verdict_equals_the_reference_even_if_the_reference_is_unsound(case: str):
     reader, writer, datum = UNSOUND[case]
     assert FORMAT.differences(schema(reader), schema(writer)) == []
     assert not fastavro_reads(schema(reader), schema(writer), [datum])

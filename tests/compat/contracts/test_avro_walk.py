@@ -56,7 +56,7 @@ MESSAGE: dict[str, Any] = {
 }
 
 
-def test_leaves_are_those_of_the_schema_with_tags_and_types() -> None:
+def test_the_walk_visits_all_leaves_of_the_schema_with_tags_and_types() -> None:
     leaves = walk_over(PERSON, tags={"acme.Person.*": ["ANY"], "**.street": ["WHERE"]}).leaves
     assert [(leaf.full_name, leaf.name, leaf.type_name, sorted(leaf.tags)) for leaf in leaves] == [
         ("acme.Person.id", "id", "LONG", ["ANY"]),
@@ -76,7 +76,7 @@ def test_leaves_are_those_of_the_schema_with_tags_and_types() -> None:
     ]
 
 
-def test_fields_tell_which_hold_records() -> None:
+def test_fields_say_whether_they_contain_records() -> None:
     fields = {field.name: field for field in walk_over(PERSON).fields}
     assert (fields["home"].type_name, fields["home"].holds_records, fields["home"].tags) == ("RECORD", True, {"H"})
     assert (fields["lines"].type_name, fields["lines"].holds_records) == ("ARRAY", True)
@@ -124,7 +124,7 @@ def test_no_selected_leaf_is_no_walk() -> None:
     assert walk_over("string").compile(lambda _: lambda value, _: value) is None
 
 
-def test_select_is_asked_once_for_each_leaf() -> None:
+def test_the_walk_calls_select_once_for_each_leaf() -> None:
     asked: list[Leaf] = []
     walk = walk_over(PERSON)
     compiled = walk.compile(asked.append)  # type: ignore[arg-type]
@@ -171,7 +171,7 @@ UNION = record(
         ({"x": "1"}, "U", {"x": "1"}),
     ],
 )
-def test_the_branch_of_a_union_is_that_of_the_encoder(body: Any, tag: str, expected: Any) -> None:
+def test_the_walk_chooses_the_union_branch_that_the_encoder_chooses(body: Any, tag: str, expected: Any) -> None:
     assert changed_by(walk_over(UNION), tag, {"body": body}) == {"body": expected}
 
 
@@ -181,7 +181,7 @@ def test_a_union_without_null(value: Any, expected: Any) -> None:
     assert changed_by(walk, "U", {"u": value}) == {"u": expected}
 
 
-def test_tags_inside_of_a_record_tell_its_branch() -> None:
+def test_tags_inside_a_record_choose_its_union_branch() -> None:
     inner = [record("A", field("u", ["int", "string"], "A")), record("B", field("u", ["long", "bytes"], "B"))]
     walk = walk_over(record("R", field("body", inner)))
     assert changed_by(walk, "B", {"body": {"u": ("bytes", b"x")}}) == {"body": {"u": ("bytes", b"x!")}}

@@ -67,7 +67,7 @@ def test_the_fields_and_paths_of_a_rule() -> None:
     assert "fields" not in made["m"]
 
 
-def test_actions_are_those_of_the_direction() -> None:
+def test_explain_shows_the_actions_of_each_direction() -> None:
     rule = cel("true", name="a", mode="WRITEREAD", onSuccess="NONE, DLQ", onFailure="DLQ")
     written, read = (mode["rules"][0] for mode in plan(domainRules=[rule], origins={"a": "default"})["modes"])
     assert (written["onSuccess"], read["onSuccess"], written["onFailure"], read["onFailure"]) == (

@@ -243,14 +243,14 @@ def test_a_rule_that_cannot_be_carried_out_is_refused(
 
 
 @pytest.mark.parametrize(("code", "faulty", "right", "more"), WARNED)
-def test_a_rule_that_is_probably_not_meant_is_warned_of(
+def test_a_warning_names_a_probably_unintended_rule(
     code: str, faulty: list[dict[str, Any]], right: list[dict[str, Any]], more: dict[str, Any]
 ) -> None:
     assert [(finding.code, finding.severity) for finding in found(*faulty, **more)] == [(code, "warn")]
     assert found(*right, **more) == []
 
 
-def test_a_pattern_that_matches_nothing_is_warned_of() -> None:
+def test_a_warning_names_a_pattern_without_a_match() -> None:
     (finding,) = found(metadata={"tags": {"acme.Person.mail": ["PII"], "**.name": ["X"]}})
     assert (finding.code, finding.severity, finding.place) == (
         "tag-pattern",
@@ -322,7 +322,7 @@ def test_refusals_come_first() -> None:
     assert severities == ["refuse", "warn"]
 
 
-def test_a_schema_that_does_not_parse_is_left_to_others() -> None:
+def test_rule_findings_do_not_report_an_unparsable_schema() -> None:
     rule_set = RuleSet.from_json(
         {"domainRules": [of_field("value != ''"), cel("message.x == 1", name="c"), cel("x", name="d")]}
     )

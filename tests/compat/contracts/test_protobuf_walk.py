@@ -73,7 +73,7 @@ def person(text: str = TEXT) -> Any:
     return message
 
 
-def test_leaves_are_those_of_the_schema_with_tags_and_types() -> None:
+def test_the_walk_visits_all_leaves_of_the_schema_with_tags_and_types() -> None:
     assert [(leaf.full_name, leaf.type_name, sorted(leaf.tags), leaf.logical_type) for leaf in WALK.leaves] == [
         ("acme.Home.street", "STRING", ["S"], None),
         ("acme.Home.zip", "STRING", ["Z"], None),
@@ -134,7 +134,7 @@ def message_json(message: Any) -> Any:
     return MessageToDict(message, preserving_proto_field_name=True)
 
 
-def test_fields_without_presence_are_visited_and_unset_ones_with_presence_are_not() -> None:
+def test_the_walk_visits_fields_without_presence_and_skips_unset_fields_with_presence() -> None:
     seen: list[str] = []
     walk = WALK.compile(lambda leaf: lambda value, _: seen.append(leaf.name) or value)  # type: ignore[func-returns-value]
     assert walk is not None
@@ -179,7 +179,7 @@ def test_values_of_timestamps_and_decimals_become_messages() -> None:
         ("D", Decimal("NaN"), "price: a result of type Decimal does not fit confluent.type.Decimal"),
     ],
 )
-def test_a_result_that_does_not_fit_is_named_without_its_value(tag: str, result: Any, text: str) -> None:
+def test_the_error_names_an_unfit_result_without_its_value(tag: str, result: Any, text: str) -> None:
     walk = WALK.compile(selecting(tag, lambda _: result))
     with pytest.raises(LeafFailed) as failure:
         walk(person())  # type: ignore[misc]

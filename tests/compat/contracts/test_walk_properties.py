@@ -122,7 +122,7 @@ def random_json(generator: random.Random, depth: int) -> Any:
 
 @ROUNDS
 @given(st.data())
-def test_the_branch_of_a_union_is_that_of_the_encoder(data: st.DataObject) -> None:
+def test_the_walk_chooses_the_union_branch_that_the_encoder_chooses(data: st.DataObject) -> None:
     maker = fuzz.Maker(Drawn(data))
     schema = maker._union(2)
     text = json.dumps(schema)

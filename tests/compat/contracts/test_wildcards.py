@@ -60,18 +60,18 @@ _PARTS = {"?": "[^.]", "*": "[^.]*", "**": ".*", "**.*": ".*"}
 
 
 @given(st.lists(st.sampled_from(["a", "b", ".", *_PARTS]), max_size=7), st.text("ab.", max_size=9))
-def test_patterns_are_those_regular_expressions(parts: list[str], name: str) -> None:
+def test_a_wildcard_becomes_its_regular_expression(parts: list[str], name: str) -> None:
     pattern = "".join(parts)
     tokens = re.findall(r"\*\*(?:\.\*)?|\*|\?|.", pattern)
     expression = "".join(_PARTS.get(token, re.escape(token)) for token in tokens)
     assert matches(name, pattern) == bool(re.fullmatch(expression, name))
 
 
-def test_which_texts_are_patterns() -> None:
+def test_a_text_with_a_wildcard_is_a_pattern() -> None:
     assert [is_pattern(text) for text in ("a.b", "a.*", "a?", r"a\*", "**")] == [False, True, True, False, True]
 
 
-def test_tags_of_a_field_are_those_of_all_patterns() -> None:
+def test_a_field_has_the_tags_of_all_matching_patterns() -> None:
     patterns = TagPatterns(Metadata({"a.b": ("X",), "**.b": ("Y", "Z"), "a.*": ("X", "V"), "c": ("W",)}))
     assert patterns.of("a.b") == {"X", "Y", "Z", "V"}
     assert patterns.of("d") == frozenset()

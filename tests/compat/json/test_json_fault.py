@@ -60,7 +60,7 @@ def test_the_first_fault(text: str, detail: str, offset: int):
     "text",
     ["1", ' {"a" : [ ] , "b" : { } } ', '[[],{},"",-0.5e+3,null,true,false]', '"\\u00e9\\/\\n"', '{"":{"":[{}]}}'],
 )
-def test_json_has_none(text: str):
+def test_valid_json_has_no_fault(text: str):
     assert find_fault(text) is None
 
 
@@ -89,7 +89,7 @@ values = st.recursive(
 
 @given(values, st.data())
 @settings(max_examples=500, deadline=None)
-def test_a_text_that_is_cut_off_has_one(value: object, data: st.DataObject):
+def test_truncated_json_has_a_fault(value: object, data: st.DataObject):
     text = json.dumps(value)
     assert find_fault(text) is None
     cut = text[: data.draw(st.integers(0, len(text) - 1))]

@@ -78,7 +78,7 @@ def test_refuses_with_a_position(text: str, detail: str, position: Position | No
     assert (refused.value.detail, refused.value.position) == (detail, position)
 
 
-def test_reads_the_deepest_nesting_it_allows():
+def test_the_reader_accepts_the_deepest_allowed_nesting():
     text = "[" * MAX_DEPTH + "]" * MAX_DEPTH
     assert dumps(loads(text)) == text
 
@@ -102,7 +102,7 @@ def test_many_shallow_brackets_are_not_deep():
 COMMENTED = '// a\n{ /* b\n */ "a": "/* kept */ // kept", // c\n "b": [1 /**/, 2] }'
 
 
-def test_reads_comments_where_asked():
+def test_the_reader_accepts_comments_on_request():
     assert loads(COMMENTED, comments=True) == {"a": "/* kept */ // kept", "b": [1, 2]}
 
 
@@ -151,7 +151,7 @@ def test_locates_behind_comments():
     assert locate(COMMENTED, ("b", 1)) == Position(4, 16)
 
 
-def test_locates_nothing_in_what_is_not_json():
+def test_the_locator_finds_no_place_in_invalid_json():
     assert locate("", ()) is None
     assert locate('{"a', ("a",)) is None
     assert locate("[", (0,)) is None
@@ -166,7 +166,7 @@ values = st.recursive(
 
 @given(values)
 @settings(max_examples=300, deadline=None)
-def test_what_is_printed_is_read_back(value: object):
+def test_the_reader_reads_printed_json_back(value: object):
     assert loads(dumps(value)) == value
     assert loads(json.dumps(value)) == value
     assert loads(dumps(value, sort_keys=True)) == value
@@ -181,7 +181,7 @@ def test_doubles_are_printed_without_loss(value: float):
 
 @given(values, st.data())
 @settings(max_examples=200, deadline=None)
-def test_every_member_is_found_where_its_key_stands(value: object, data: st.DataObject):
+def test_the_locator_points_to_the_key_of_every_member(value: object, data: st.DataObject):
     text = json.dumps(value, indent=data.draw(st.sampled_from([None, 1])))
     pointer: list[str | int] = []
     while isinstance(value, dict | list) and value:

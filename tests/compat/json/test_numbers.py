@@ -52,7 +52,7 @@ def test_numbers_keep_their_digits(text: str, printed: str):
         ("0." + "1" * 999, "A number is longer than 1000 characters"),
     ],
 )
-def test_numbers_that_would_take_long_are_refused(text: str, detail: str):
+def test_the_parser_refuses_numbers_that_take_too_long(text: str, detail: str):
     with pytest.raises(InvalidJson) as refused:
         loads(f"[1.5, {text}]", decimals=True)
     assert (refused.value.detail, refused.value.position) == (detail, Position(1, 7))

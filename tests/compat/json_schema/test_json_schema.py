@@ -85,7 +85,7 @@ def test_the_draft_is_the_one_that_the_schema_names(url: str | None, draft: str)
         ('{"not":' * 300 + "{}" + "}" * 300, "Nested deeper than 200 levels", None),
     ],
 )
-def test_a_refusal_says_what_and_where(text: str, detail: str, position: Position | None):
+def test_a_refusal_names_the_fault_and_its_place(text: str, detail: str, position: Position | None):
     with pytest.raises(InvalidSchema) as refused:
         parsed(text)
     assert detail in refused.value.detail
@@ -224,7 +224,7 @@ def test_a_long_chain_of_references_is_compared():
     assert found.path == "#" + "/properties/n" * count
 
 
-def test_what_differs_is_bounded_where_references_multiply_it():
+def test_the_comparison_bounds_differences_that_references_multiply():
     def doubling(last: dict[str, Any]) -> JsonSchema:
         links = {
             f"d{at}": {
@@ -239,7 +239,7 @@ def test_what_differs_is_bounded_where_references_multiply_it():
     assert {difference.rule.name for difference in found} == {"TYPE_CHANGED"}
 
 
-def test_a_comparison_that_takes_too_long_is_given_up():
+def test_the_checker_stops_a_comparison_that_takes_too_long():
     alternatives = [{"pattern": f"p{at}"} for at in range(20)]
     with pytest.raises(TooMuchWork, match="too large to compare: it takes more than 2000 steps"):
         FORMAT.differences(parsed({"oneOf": alternatives}), parsed({"oneOf": alternatives[::-1]}), Budget(2000))
@@ -272,7 +272,7 @@ def test_a_failure_in_a_cycle_fails_whatever_relied_on_it():
     assert {"#/properties/first/properties/v", "#/properties/second"} <= broken
 
 
-def test_what_breaks_under_one_policy_only_in_a_cycle():
+def test_a_cycle_may_break_under_one_policy_only():
     def tree(*names: str) -> JsonSchema:
         properties = {**dict.fromkeys(names, TEXT), "next": {"oneOf": [{"type": "null"}, {"$ref": "#/definitions/n"}]}}
         node = {"type": "object", "properties": properties, "additionalProperties": False}

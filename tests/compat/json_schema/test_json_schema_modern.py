@@ -46,7 +46,7 @@ def test_a_member_with_keywords_of_several_kinds_is_spread(draft: str, old: Any,
     assert differences(draft, old, new) == found
 
 
-def test_lists_of_the_same_length_are_told_with_their_members():
+def test_findings_about_lists_of_equal_length_show_the_members():
     old, new = (
         FORMAT.parse(SchemaText(JSON, json.dumps({"$schema": MODERN[1], "oneOf": [member]})), (), True)
         for member in (MIXED, NULL)
@@ -58,7 +58,7 @@ def test_lists_of_the_same_length_are_told_with_their_members():
     }
 
 
-def test_older_drafts_keep_such_a_member_together():
+def test_older_drafts_keep_a_mixed_member_together():
     assert differences(DRAFT_7, {"oneOf": [NULL]}, {"oneOf": [MIXED]}) == [("COMBINED_TYPE_SUBSCHEMAS_CHANGED", "#/")]
 
 

@@ -16,7 +16,7 @@ from tests.compat.json_schema.drawing import DRAFTS, Drawing, is_compatible
 @pytest.mark.parametrize("draft", DRAFTS)
 @given(seed=st.integers(0, 2**64))
 @settings(max_examples=400, deadline=None)
-def test_what_the_old_schema_accepts_the_new_one_accepts(draft: str, seed: int):
+def test_a_compatible_schema_accepts_all_data_of_the_old_schema(draft: str, seed: int):
     drawing = Drawing(draft, seed)
     old, new = drawing.pair()
     if not is_compatible(old, new, draft):

@@ -83,7 +83,7 @@ def test_golden_case(rule: str, case: dict[str, Any], draft: str):
             assert not JUDGES[draft](json.loads(reader.source)).is_valid(json.loads(shown))
 
 
-def test_every_rule_has_cases_in_which_it_is_raised():
+def test_some_case_raises_every_rule():
     raised = {
         path.stem
         for path in CASES.glob("*.json")

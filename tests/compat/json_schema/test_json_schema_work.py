@@ -98,7 +98,7 @@ def test_a_mesh_of_types_that_refer_to_each_other_by_name_is_quick() -> None:
         {"items": {"pattern": "x{1000}{100}"}},
     ],
 )
-def test_what_has_no_bound(schema: Any) -> None:
+def test_some_schemas_need_unbounded_work(schema: Any) -> None:
     assert bounded_work(schema).bound(1) == math.inf
 
 
@@ -120,7 +120,7 @@ def test_what_has_no_bound(schema: Any) -> None:
         (True, Tangle("false", ("false",), ())),
     ],
 )
-def test_the_place_that_costs_most(schema: Any, tangle: Tangle) -> None:
+def test_bounded_work_names_the_most_expensive_place(schema: Any, tangle: Tangle) -> None:
     assert bounded_work(schema).tangle == tangle
 
 
@@ -130,7 +130,7 @@ def test_work_in_dependencies_counts() -> None:
 
 
 @pytest.mark.parametrize("reference", ["nope.json", "#/definitions/nope", "#nope"])
-def test_a_reference_that_leads_nowhere(reference: str) -> None:
+def test_bounded_work_refuses_a_dangling_reference(reference: str) -> None:
     with pytest.raises(ValueError, match=f"unresolved reference '{reference}'"):
         bounded_work({"items": {"$ref": reference}})
 

@@ -336,7 +336,7 @@ def test_changes_have_paths_by_the_names_of_fields() -> None:
     assert field_paths(JSON, old, new) == ["route.min", "list", "list[]", "Part"]
 
 
-def test_the_policy_decides_what_breaks() -> None:
+def test_the_policy_decides_which_changes_break() -> None:
     old, new = schema({"a": TEXT}), schema({"a": TEXT, "b": TEXT})
     strict, lenient = (compared(JSON, old, new, policy).to_json() for policy in (Policy.STRICT, Policy.LENIENT))
     assert (strict["policy"], strict["levels"]["BACKWARD"]) == ("STRICT", False)

@@ -201,7 +201,7 @@ HIDDEN = (
 ).replace(META, META + 'import "confluent/type/decimal.proto";\n')
 
 
-def test_a_package_may_hide_the_one_that_a_name_begins_with():
+def test_an_inner_package_may_hide_the_package_at_the_start_of_a_name():
     schema = parsed(HIDDEN)
     assert warnings(schema) == [
         SchemaWarning(
@@ -223,7 +223,7 @@ def test_a_package_may_hide_the_one_that_a_name_begins_with():
     assert b"\x0a\x01d" in field.GetOptions().SerializeToString()  # Meta.doc
 
 
-def test_what_is_correct_has_no_warnings():
+def test_a_correct_schema_has_no_warnings():
     text = P3 + META + 'package io.x;\nmessage M { string s = 1 [(confluent.field_meta).doc = "d"]; }'
     assert warnings(parsed(text)) == []
     assert warnings(parsed(parsed(EVERYWHERE).rendered("serialized"))) == []

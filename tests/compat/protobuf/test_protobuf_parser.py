@@ -248,7 +248,7 @@ def test_editions():
         (P3 + "message M {" * 32, 2, 353, "messages nest deeper than 31 levels"),
     ],
 )
-def test_syntax_errors_name_what_was_expected_and_where(text: str, line: int, column: int, message: str):
+def test_syntax_errors_name_the_expected_token_and_the_position(text: str, line: int, column: int, message: str):
     error = refusal(text)
     assert error.position == Position(line, column)
     assert error.detail.startswith(f"Syntax error at line {line}, column {column}: ")

@@ -346,6 +346,6 @@ def test_texts_that_differ_keep_different_normalized_texts(one: str, other: str)
     assert normalized(one) != normalized(other)
 
 
-def test_a_name_that_leads_nowhere_has_no_normalized_form():
+def test_an_unresolved_name_has_no_normalized_form():
     with pytest.raises(InvalidSchema, match=r"Could not resolve type: x\.Y"):
         normalized(P3 + "message M { x.Y a = 1; }")

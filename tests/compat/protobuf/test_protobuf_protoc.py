@@ -210,7 +210,9 @@ def test_tables_of_single_files(judge: Judge, name: str, *, accepted: bool):
         ),
     ],
 )
-def test_where_our_verdict_is_not_that_of_protoc(judge: Judge, text: str, problem: str, *, protoc_accepts: bool):
+def test_our_verdict_differs_from_protoc_in_listed_cases(
+    judge: Judge, text: str, problem: str, *, protoc_accepts: bool
+):
     files = {"t.proto": 'syntax = "proto2";\n' + text}
     assert (judge.compile(files)[0] is not None) is protoc_accepts
     _, found = verdict(files, "t.proto")
@@ -391,7 +393,7 @@ def mutated(text: str, choose: random.Random) -> str:
     return " ".join(tokens)
 
 
-def test_changed_files_are_refused_where_protoc_refuses_them(judge: Judge):
+def test_we_refuse_a_changed_file_if_protoc_refuses_it(judge: Judge):
     verdicts = set()
     for seed in range(MUTATED_FILES):
         text = mutated(Generator(seed).file(), random.Random(seed))

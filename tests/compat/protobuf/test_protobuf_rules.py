@@ -55,7 +55,7 @@ def test_golden(case: Path):
 
 
 @pytest.mark.parametrize("name", FORMAT.rules)
-def test_every_rule_has_a_case_that_finds_it_and_one_that_does_not(name: str):
+def test_every_rule_has_a_case_with_the_finding_and_a_case_without(name: str):
     found = [
         name in {difference["rule"] for difference in json.loads(path.read_text())["differences"]}
         for path in CASES.glob("*/*/expected.json")
@@ -114,7 +114,7 @@ def test_texts_of_a_rule_can_be_filled(name: str):
         ([3, -1, 17, 40, 65536], [0, 2], [-1, 0, 17, 65536, 2, 3, 40]),
     ],
 )
-def test_order_is_that_of_a_java_hash_set(first: list[str], second: list[str], order: list[str]):
+def test_the_union_has_the_order_of_a_java_hash_set(first: list[str], second: list[str], order: list[str]):
     assert union_order(first, second) == order
 
 
@@ -142,7 +142,7 @@ def test_a_schema_is_compatible_with_itself_whatever_it_imports():
     assert FORMAT.differences(schema, schema) == []
 
 
-def test_names_that_lead_nowhere_are_compared_as_they_are_written():
+def test_the_checker_compares_unresolved_names_as_text():
     def lenient(name: str) -> ProtobufSchema:
         schema = FORMAT.parse(SchemaText(PROTOBUF, f'syntax = "proto3"; message M {{ {name} a = 1; }}'), (), False)
         assert isinstance(schema, ProtobufSchema)

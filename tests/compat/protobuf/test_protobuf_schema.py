@@ -62,7 +62,7 @@ enum Status { UNKNOWN = 0; }
 )
 
 
-def test_it_is_a_parsed_schema():
+def test_a_protobuf_schema_implements_the_parsed_schema_protocol():
     schema = parsed(ORDER)
     assert isinstance(schema, ParsedSchema)
     assert (schema.schema_type, schema.source) == ("PROTOBUF", ORDER)
@@ -102,17 +102,17 @@ def test_message_indexes(name: str, indexes: tuple[int, ...]):
 
 
 @pytest.mark.parametrize("indexes", [(), (2,), (-1,), (0, 2), (1, 0)])
-def test_message_indexes_that_lead_nowhere(indexes: tuple[int, ...]):
+def test_invalid_message_indexes(indexes: tuple[int, ...]):
     with pytest.raises(IndexError):
         parsed(ORDER).message_name(indexes)
 
 
-def test_a_message_that_is_not_there():
+def test_a_missing_message():
     with pytest.raises(KeyError):
         parsed(ORDER).message_indexes("shop.Order.LinesEntry")
 
 
-def test_message_classes_are_those_of_the_schema_s_own_pool():
+def test_message_classes_come_from_the_pool_of_the_schema():
     schema = parsed(
         P3 + 'import "google/protobuf/timestamp.proto"; import "a/b.proto";'
         " message M { google.protobuf.Timestamp at = 1; b.B b = 2; }",
@@ -227,7 +227,7 @@ extend .google.protobuf.FieldOptions {
         ({"oneof_index": 3}, "is in a oneof that does not exist"),
     ],
 )
-def test_descriptors_that_no_text_could_say_are_refused(change: dict[str, Any], message: str):
+def test_the_parser_refuses_descriptors_without_a_textual_form(change: dict[str, Any], message: str):
     descriptor = FileDescriptorProto(name="x")
     field = descriptor.message_type.add(name="M").field.add(name="a", number=1, label=1, type=5)
     for name, value in change.items():
@@ -294,21 +294,21 @@ def test_an_unknown_form_is_the_canonical_text():
         ),
     ],
 )
-def test_what_does_not_link_is_refused_for_new_schemas_only(text: str, detail: str, position: Position):
+def test_only_new_schemas_must_link(text: str, detail: str, position: Position):
     with pytest.raises(InvalidSchema) as caught:
         parsed(text)
     assert (caught.value.detail, caught.value.position) == (detail, position)
     assert parsed(text, strict=False).canonical
 
 
-def test_faults_of_a_reference_name_it():
+def test_faults_of_a_reference_name_the_reference():
     with pytest.raises(InvalidSchema, match=r'in the reference "a.proto": Syntax error at line 1, column 9'):
         parsed(P3 + 'import "a.proto";', ("a.proto", "message {}"))
     with pytest.raises(InvalidSchema, match=r'a.proto line 2, column 13: "X" is not defined'):
         parsed(P3 + 'import "a.proto";', ("a.proto", P3 + "message M { X x = 1; }"))
 
 
-def test_imports_that_go_in_a_circle_are_refused():
+def test_the_parser_refuses_circular_imports():
     with pytest.raises(InvalidSchema, match=r'the import "a.proto" was not found'):
         parsed(
             P3 + 'import "a.proto";',

@@ -50,7 +50,7 @@ def shared(written: dict[int, list[Any]], read: dict[int, list[Any]], old: Schem
             assert found == expected, (name, number, spec)
 
 
-def test_what_is_called_compatible_is_read():
+def test_readers_read_data_of_compatible_schemas():
     verdicts: Counter[bool] = Counter()
 
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
@@ -97,7 +97,7 @@ def schema(body: str, syntax: str = "proto3") -> ProtobufSchema:
         ("proto2", "optional int32 a = 1;", "optional group A = 1 { }", 5, {}),
     ],
 )
-def test_what_the_reference_calls_compatible_although_data_may_change(
+def test_the_reference_accepts_listed_changes_that_may_alter_data(
     syntax: str, writer: str, reader: str, value: Any, outcome: Any
 ):
     old, new = schema(f"message M {{ {writer} }}", syntax), schema(f"message M {{ {reader} }}", syntax)
@@ -130,7 +130,9 @@ def test_a_field_made_required_is_called_compatible():
         ("string a = 1;", "string a = 1;", {"a": "x"}),
     ],
 )
-def test_what_the_reference_calls_incompatible_although_data_is_read(writer: str, reader: str, value: dict[str, str]):
+def test_the_reference_refuses_listed_changes_whose_data_stays_readable(
+    writer: str, reader: str, value: dict[str, str]
+):
     old, new = schema(f"package a; message M {{ {writer} }}"), schema(f"package b; message M {{ {reader} }}")
     assert not is_compatible(new, old)
     written = old.message_class("a.M")(**value).SerializeToString()

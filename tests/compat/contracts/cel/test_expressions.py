@@ -182,13 +182,13 @@ class Counting(dict[str, Any]):
         return super().__getitem__(name)
 
 
-def test_only_the_fields_that_are_read_are_converted() -> None:
+def test_an_expression_converts_only_the_fields_that_it_reads() -> None:
     message = Counting({f"field{number}": object() for number in range(5_000)}, age=18)
     assert result("message.age >= 18", message) is True
     assert message.read == 1
 
 
-def test_a_binding_that_is_not_read_may_be_absent() -> None:
+def test_an_unused_binding_may_be_absent() -> None:
     assert compile_expression("value > 1", field_variables()).evaluate({"value": 2}) is True
     assert compile_expression("this.a == 'x'", inline_variables()).evaluate({"this": {"a": "x"}}) is True
 

@@ -197,7 +197,7 @@ def test_functions_from_decimals(text: str, expected: Any) -> None:
         ("decimals.mul(decimal(value), decimal(value))", "too many digits"),
     ],
 )
-def test_values_that_are_no_decimals_fail(text: str, detail: str) -> None:
+def test_a_decimal_function_fails_for_other_values(text: str, detail: str) -> None:
     with pytest.raises(EvaluationFailed, match=detail):
         result(text, "9" * 4_000)
 
@@ -236,6 +236,6 @@ def test_timestamps(text: str, expected: Any) -> None:
         ("timestamp.of(9223372036854775807, 'seconds')", "year"),
     ],
 )
-def test_values_that_are_no_timestamps_fail(text: str, detail: str) -> None:
+def test_a_timestamp_function_fails_for_other_values(text: str, detail: str) -> None:
     with pytest.raises(EvaluationFailed, match=detail):
         result(text)

@@ -70,6 +70,6 @@ def test_the_parameters_of_a_rule() -> None:
         ({"cel.unsigned.field.type": "long"}, "cel.unsigned.field.type=long is unknown; use int or uint"),
     ],
 )
-def test_a_parameter_that_is_not_supported_is_refused(params: dict[str, str], text: str) -> None:
+def test_the_guard_refuses_an_unsupported_parameter(params: dict[str, str], text: str) -> None:
     with pytest.raises(ExpressionInvalid, match=re.escape(text)):
         cel_options(params)
