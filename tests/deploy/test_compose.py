@@ -56,7 +56,7 @@ def _properties(file: str, service: str, secured: Secured) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("file", "service"), OURS)
-def test_a_server_takes_its_variables(
+def test_a_server_accepts_its_variables(
     file: str, service: str, secured: Secured, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = ours(file)[service]
@@ -80,7 +80,7 @@ def test_a_server_takes_its_variables(
     assert properties["listeners"].startswith("https://" if "secured" in file else "http://")
 
 
-def test_every_server_of_the_files_is_looked_at() -> None:
+def test_the_tests_cover_every_server_of_the_compose_files() -> None:
     assert OURS == [
         ("compose.yaml", "registry-1"),
         ("compose.yaml", "registry-2"),
@@ -145,7 +145,7 @@ def test_the_certificate_has_the_name_of_every_secured_server(secured: Secured) 
     assert named <= set(names.get_values_for_type(x509.DNSName))
 
 
-def test_the_pipeline_of_the_profile_spark_is_taken() -> None:
+def test_the_runner_accepts_the_pipeline_of_the_profile_spark() -> None:
     settings = services("compose.yaml")["pipeline"]
     program, *words = settings["command"]
     assert program == "magicbyte"

@@ -45,7 +45,7 @@ def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
     return run
 
 
-def test_the_listener_is_that_of_the_first_process_or_of_the_variables(
+def test_the_check_takes_the_listener_from_the_first_process_or_the_variables(
     registry: ServerProcess, said: Said, tmp_path: Path
 ) -> None:
     port = registry.url.rpartition(":")[2]
@@ -98,7 +98,7 @@ def test_the_listener_is_that_of_the_first_process_or_of_the_variables(
         (("registry", "--config", "/no/file"), {}, 2, "--config /no/file cannot be read: No such file or directory"),
     ],
 )
-def test_what_cannot_be_asked(
+def test_an_unusable_target_is_one_line(
     arguments: tuple[str, ...], variables: dict[str, str], code: int, told: str, said: Said
 ) -> None:
     ended, text = said(*arguments, **variables)
@@ -131,7 +131,7 @@ def test_a_server_that_is_not_ready_is_unhealthy_and_alive(said: Said) -> None:
     assert (code, "503" in text, "no broker answers" in text) == (1, True, True)
 
 
-def test_a_path_that_is_not_served_is_told(said: Said) -> None:
+def test_the_check_reports_an_unserved_path(said: Said) -> None:
     with running_rest_proxy("127.0.0.1:1", "", properties={"api.endpoints.blocklist": "api.health.live"}) as proxy:
         code, text = said("--url", proxy.url)
     assert (code, "does not serve this path (api.endpoints.allowlist)" in text) == (2, True), text
@@ -165,13 +165,13 @@ def test_tls_and_a_demanded_certificate(said: Said, tmp_path: Path, version: str
     assert "add a listener for this machine, such as http://127.0.0.1:8091" in ready[1]
 
 
-def test_a_secured_registry_is_asked_without_credentials(secured: object, said: Said) -> None:
+def test_the_check_asks_a_secured_registry_without_credentials(secured: object, said: Said) -> None:
     url = secured.url  # type: ignore[attr-defined]
     assert said("--url", url) == (0, f'{url}/health/live: 200 {{"status":"UP"}}\n')
     assert said("--url", url, "--ready") == (0, f'{url}/health/ready: 200 {{"status":"UP"}}\n')
 
 
-def test_a_server_that_hangs_is_given_up(said: Said) -> None:
+def test_the_check_stops_waiting_for_a_hanging_server(said: Said) -> None:
     asked = threading.Event()
 
     class Hanging(http.server.BaseHTTPRequestHandler):
@@ -228,7 +228,7 @@ def test_an_answer_of_another_program_is_not_healthy(answer: str, code: int, tol
         assert said("--url", url) == (code, f"{url}/health/live: {told}\n")
 
 
-def test_a_server_that_sends_a_little_now_and_then_is_given_up(said: Said) -> None:
+def test_the_check_stops_waiting_for_a_slowly_sending_server(said: Said) -> None:
     with _answering(b"HTTP/1.1 200 OK\r\n", *[b"A: b\r\n"] * 40, seconds=0.1) as url:
         assert said("--url", url, "--timeout", "0.3") == (
             3,

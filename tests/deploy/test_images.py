@@ -106,11 +106,11 @@ def test_the_size_budget(base: int, ours: int, is_kept: bool, tmp_path: Path) ->
     "line",
     ["ENV DB_PASSWORD=s3cret", "https://user:pass@index.example.com/simple", "ARG api_key = 5", "-----BEGIN KEY"],
 )
-def test_a_secret_in_the_history_is_found(line: str) -> None:
+def test_the_test_finds_a_secret_in_the_history(line: str) -> None:
     assert image_test._SECRETS.search(line)
 
 
-def test_what_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_requirement_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert missing() == "an image is built as root only: a root file system belongs to root"
     for ci, code in (("", 0), ("true", 1)):

@@ -37,7 +37,7 @@ def _settings(unit: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("server", SERVERS)
-def test_what_a_unit_says(server: str) -> None:
+def test_each_unit_has_its_lines(server: str) -> None:
     settings = _settings(unit_of(server, [PROGRAM]))
     name = f"{server}.properties"
     wanted = {
@@ -81,7 +81,7 @@ def test_systemd_takes_the_unit_and_finds_it_safe(server: str, folder: str, tmp_
 
 
 @pytest.mark.parametrize("server", SERVERS)
-def test_the_files_are_those_of_this_installation(server: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_units_name_the_files_of_this_installation(server: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["systemd", "print", server]) == 0
     printed = capsys.readouterr().out
     (start,) = _settings(printed)["ExecStart"]
@@ -90,7 +90,7 @@ def test_the_files_are_those_of_this_installation(server: str, capsys: pytest.Ca
     assert _settings(printed) | {"ExecStart": []} == _settings(committed) | {"ExecStart": []}
 
 
-def test_the_settings_to_begin_with_are_taken(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_servers_accept_the_initial_settings(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for server, model in (("registry", RegistrySettings), ("rest-proxy", RestProxySettings)):
         file = tmp_path / server
         for text in (settings_of(server), re.sub(r"(?m)^#(\w)", r"\1", settings_of(server))):
@@ -159,7 +159,7 @@ def test_where_nothing_can_be_installed(
 
 
 @pytest.mark.parametrize("place", ["/home/me/venv", "/root/.local/share/uv", "/tmp/venv", "/run/user/1000/venv"])
-def test_an_installation_that_units_do_not_see_is_refused(
+def test_the_command_refuses_an_installation_hidden_from_units(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(installing, "installed_program", lambda: [f"{place}/bin/magicbyte"])
@@ -177,7 +177,7 @@ def test_a_command_below_the_root_is_named_as_its_system_sees_it(
     assert f"\nExecStart={PROGRAM} registry " in unit
 
 
-def test_which_places_a_unit_sees() -> None:
+def test_a_unit_sees_only_some_folders() -> None:
     assert hidden_place("/opt/magicbyte/bin/magicbyte", "/usr") == ""
     assert hidden_place("/homes/me/bin/magicbyte", "/rooted") == ""
     assert hidden_place("/opt/magicbyte/bin/magicbyte", "/home/me/.pyenv/versions/3.13") == (

@@ -79,7 +79,7 @@ def test_marks_and_files_are_read():
     assert [block.is_run_here for block in found] == [False, False, False, True, True]
 
 
-def test_prompts_and_outputs_are_told_apart():
+def test_the_runner_distinguishes_prompts_and_outputs():
     text = "$ a \\\n    -b\n1\n2\n$ c '{\n}'\n$ d\n...\n"
     assert list(commands(text)) == [("a \\\n    -b", "1\n2"), ("c '{\n}'", ""), ("d", "...")]
 

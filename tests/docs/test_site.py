@@ -90,7 +90,7 @@ def test_a_section_has_its_pages_in_the_order_of_the_table():
         ({}, "any value"),
     ],
 )
-def test_schemas_are_told_in_words(schema: dict[str, Any], words: str):
+def test_the_site_describes_schemas_in_words(schema: dict[str, Any], words: str):
     assert schema_words(schema, "x") == words
 
 
@@ -121,7 +121,7 @@ def test_public_names_have_docstrings(package: str):
     assert undocumented(package) == []
 
 
-def test_a_public_name_without_a_docstring_is_found(monkeypatch: pytest.MonkeyPatch):
+def test_the_build_finds_a_public_name_without_a_docstring(monkeypatch: pytest.MonkeyPatch):
     class Bare:
         def method(self) -> None: ...
 
@@ -189,7 +189,7 @@ def test_the_texts_for_machines_have_every_page(tmp_path: Path):
         (".js", 'fetch("https://x/y"); fetch("_static/z"); const home = "https://home";', ["https://x/y"]),
     ],
 )
-def test_loads_from_other_servers_are_found(kind: str, text: str, found: list[str]):
+def test_the_build_finds_loads_from_foreign_servers(kind: str, text: str, found: list[str]):
     assert external_loads(text, kind) == found
 
 

@@ -131,7 +131,7 @@ def test_a_reserved_name_gets_an_underscore_and_keeps_its_wire_name(wire: str, n
     assert getattr(module.Item(**{name: "v"}), name) == "v"
 
 
-def test_names_that_become_one_stay_apart() -> None:
+def test_colliding_names_stay_distinct() -> None:
     schema = record(*({"name": name, "type": "int"} for name in ("class", "class_", "x_", "__x", "___x")))
     assert [line.partition(":")[0] for line in lines_of(schema)] == ["class__", "class_", "x_", "x__", "x___"]
 
@@ -226,7 +226,7 @@ def test_one_name_with_two_definitions_is_refused() -> None:
     assert sorted(files_of(record(), record())) == ["__init__.py", "main.py"]
 
 
-def test_docs_are_docstrings_whatever_they_have_in_them(package: Package) -> None:
+def test_docs_with_any_content_become_docstrings(package: Package) -> None:
     doc = 'A """quoted""" text\\ with \\n and \u202e.\n\n    An end"'
     schema = record({"name": "class", "type": "int", "doc": "Line one,\nline two."}, doc=doc)
     cls = package(files_of(schema))("main").Item

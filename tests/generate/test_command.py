@@ -88,7 +88,7 @@ def test_files_are_written_once_and_checked(run: Run) -> None:
     assert run("--out", "out") == (0, ["~ out/com_example.py"], "")
 
 
-def test_a_module_that_no_schema_stands_for_is_named(run: Run) -> None:
+def test_the_command_names_a_module_without_a_schema(run: Run) -> None:
     write(emp_dot_avsc=EMPLOYEE, address_dot_avsc=ADDRESS)
     run("--out", "out")
     expected = ["? out/com_example.py: no schema stands for it"]
@@ -163,7 +163,7 @@ def test_names_folders_and_patterns_select_files_and_their_references(
         ({}, ("--subject", "a", "--property", "url=http://127.0.0.1:1"), "name the registry"),
     ],
 )
-def test_what_cannot_be_generated_is_told(
+def test_the_command_reports_schemas_without_a_possible_class(
     run: Run, files: dict[str, str], arguments: tuple[str, ...], error: str
 ) -> None:
     for name, text in files.items():
@@ -229,7 +229,7 @@ def test_protoc_makes_the_modules_of_protobuf(run: Run, tmp_path: Path, monkeypa
     transport.close()
 
 
-def test_a_missing_extra_is_told_with_the_line_that_installs_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_about_a_missing_extra_has_its_install_command(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     write(a_dot_proto=MONEY)
     monkeypatch.setattr("magicbyte.kit.extras._is_installed", lambda name: name != "grpc_tools")
     code, _, error = run("--out", "out")
@@ -251,7 +251,7 @@ def test_paths_of_imports_cannot_lead_out_of_the_folder() -> None:
 
 
 @pytest.mark.slow
-def test_mypy_accepts_what_is_generated(run: Run, tmp_path: Path) -> None:
+def test_mypy_accepts_the_generated_code(run: Run, tmp_path: Path) -> None:
     from tests.serdes.records.test_avro_records import EVERYTHING  # noqa: PLC0415
     from tests.serdes.records.test_json_records import PERSON as OBJECT  # noqa: PLC0415
 

@@ -47,7 +47,7 @@ def test_a_foreign_page_does_not_write(server: Any, headers: dict[str, str]) -> 
         assert httpx.get(f"{server.url}/subjects?deleted=true").json() == []
 
 
-def test_who_writes_without_an_origin_is_named_by_its_site(server: Any) -> None:
+def test_the_refusal_of_a_write_without_an_origin_names_its_site(server: Any) -> None:
     refused = write(server, sec_fetch_site="cross-site")
     assert refused.json()["message"].startswith("Requests from pages of a cross-site origin are refused")
 

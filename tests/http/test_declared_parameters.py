@@ -131,7 +131,7 @@ DESCRIPTION = Description(
 )
 
 
-def test_a_document_says_what_an_endpoint_declares() -> None:
+def test_the_document_has_the_parameters_that_an_endpoint_declares() -> None:
     document = DESCRIPTION.document([SOLVED])
     assert document["paths"]["/things/{thing}"]["get"] == {
         "operationId": "solved",
@@ -177,7 +177,7 @@ def test_a_document_says_what_an_endpoint_declares() -> None:
     }
 
 
-def test_a_document_says_what_a_bare_handler_would_declare() -> None:
+def test_a_document_has_the_declarations_of_a_bare_handler() -> None:
     [operation] = DESCRIPTION.document([BARE])["paths"]["/bare/{thing}"].values()
     assert operation["summary"] == "A thing, solved."
     assert len(operation["parameters"]) == 4

@@ -135,7 +135,7 @@ async def alone(thing: Annotated[str, Path(description="The thing.")]) -> Respon
     return Response(thing)
 
 
-def test_what_is_around_a_handler_may_answer_before_the_parameters_are_solved() -> None:
+def test_a_wrapper_of_a_handler_may_answer_before_fastapi_solves_the_parameters() -> None:
     rows = [
         Row("GET", "/things/{thing}", "alone", OPEN, Around(around, alone), negotiate),
         # Its parameter is not in the path, so that FastAPI refuses each request.

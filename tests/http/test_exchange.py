@@ -242,7 +242,7 @@ async def test_a_message_out_of_turn_is_refused(kinds: Sequence[str]) -> None:
 
 
 @on_loop
-async def test_nothing_is_sent_to_a_client_that_is_gone() -> None:
+async def test_the_server_sends_nothing_to_a_disconnected_client() -> None:
     exchange, transport, _ = begun()
     exchange.disconnect()
     await start(exchange, _PLAIN)

@@ -70,7 +70,9 @@ async def sent_by(*turns: Sequence[bytes | str]) -> list[bytes | str]:
         ([[HEAD, "abort"]], ["abort"]),
     ],
 )
-def test_what_one_turn_writes_is_sent_at_once(turns: list[list[bytes | str]], sent: list[bytes | str]) -> None:
+def test_joined_writes_send_the_data_of_one_loop_turn_at_once(
+    turns: list[list[bytes | str]], sent: list[bytes | str]
+) -> None:
     assert asyncio.run(sent_by(*turns)) == sent
 
 
@@ -89,7 +91,7 @@ def test_joined_writes_send_waiting_parts_at_once_and_copy_few_bytes(size: int) 
     assert asyncio.run(sent(BODY)) == [BODY + HEAD + b"x" * (size - len(HEAD) - len(BODY)), way]
 
 
-def test_what_was_written_is_kept_although_its_buffer_changes() -> None:
+def test_joined_writes_keep_the_data_if_its_buffer_changes() -> None:
     async def sent() -> list[bytes | str]:
         transport = Written()
         buffer = bytearray(HEAD)
@@ -101,7 +103,7 @@ def test_what_was_written_is_kept_although_its_buffer_changes() -> None:
     assert asyncio.run(sent()) == [HEAD]
 
 
-def test_what_is_asked_of_the_transport_is_passed_on() -> None:
+def test_joined_writes_pass_calls_on_to_the_transport() -> None:
     async def asked() -> tuple[object, bool, bool]:
         joined = JoinedWrites(Written(), asyncio.get_running_loop())
         before = joined.is_closing()

@@ -69,7 +69,7 @@ def test_the_refusal_of_a_head_says_why(server: Any, connect: Any) -> None:
         ),
     ],
 )
-def test_a_head_that_is_refused(server: Any, connect: Any, head: bytes, status: int, message: str) -> None:
+def test_refused_heads(server: Any, connect: Any, head: bytes, status: int, message: str) -> None:
     connection = connect(server)
     connection.send(head + b"\r\n")
     answered, body = connection.answer()
@@ -88,14 +88,14 @@ def test_heads_as_large_as_may_be_are_served(server: Any, connect: Any) -> None:
     assert connection.answer()[0] == 200
 
 
-def test_requests_that_come_together_are_no_large_head(server: Any, connect: Any) -> None:
+def test_simultaneous_requests_do_not_count_as_a_large_head(server: Any, connect: Any) -> None:
     connection = connect(server)
     connection.send(GET * 2000)
     for _ in range(2000):
         assert connection.answer()[0] == 200
 
 
-def test_requests_that_come_together_have_a_limit(start: Any, connect: Any) -> None:
+def test_simultaneous_requests_have_a_limit(start: Any, connect: Any) -> None:
     server = start(**{"magicbyte.pipelining.buffer.bytes": "1000"})
     few, many = connect(server), connect(server)
     few.send(GET * 20)
@@ -164,7 +164,7 @@ def test_a_body_without_length_must_come_on(start: Any, connect: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_connection_may_wait_for_its_next_request_for_so_long(start: Any, connect: Any) -> None:
+def test_a_connection_has_a_time_limit_for_its_next_request(start: Any, connect: Any) -> None:
     connection = connect(start(**{"idle.timeout.ms": "3000"}))
     for _ in range(5):
         asked = time.monotonic()
@@ -175,7 +175,7 @@ def test_a_connection_may_wait_for_its_next_request_for_so_long(start: Any, conn
     assert time.monotonic() - asked >= 3
 
 
-def test_a_client_must_take_its_answer(start: Any, connect: Any) -> None:
+def test_a_client_must_read_its_answer_in_time(start: Any, connect: Any) -> None:
     server = start(**{"idle.timeout.ms": "1000"})
     greedy = connect(server)
     greedy.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -191,7 +191,7 @@ def is_reset(connection: Any) -> bool:
 
 
 @pytest.mark.slow
-def test_time_in_which_the_server_stands_still_does_not_count(start: Any, connect: Any) -> None:
+def test_time_limits_ignore_pauses_of_the_server(start: Any, connect: Any) -> None:
     server = start(**{"magicbyte.request.head.timeout.ms": "3000", "idle.timeout.ms": "3000"})
     half, kept = connect(server), connect(server)
     half.send(GET[:-2])
@@ -228,7 +228,7 @@ def test_an_address_has_so_many_unfinished_heads(start: Any, connect: Any) -> No
         assert connection.answer()[0] == 200
 
 
-def test_there_are_so_many_connections(start: Any, connect: Any) -> None:
+def test_the_server_limits_the_number_of_connections(start: Any, connect: Any) -> None:
     server = start(**{"server.connection.limit": "20"})
     first = connect(server)
     first.send(GET)

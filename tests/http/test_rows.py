@@ -136,7 +136,7 @@ def make() -> Iterator[Callable[..., TestClient]]:
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/things/a"), ("POST", "/things/a"), ("GET", "/stream")])
-def test_no_answer_leaves_that_nobody_decided_on(make: Any, method: str, path: str) -> None:
+def test_no_answer_leaves_without_an_access_decision(make: Any, method: str, path: str) -> None:
     decisions = [Decision.ALLOWED, None, None]
     client = make(decide=lambda *_: decisions.pop(0))
     # The first one is remembered, and must not be given to a request that the seam did not decide on.
@@ -160,7 +160,7 @@ def only_alice(principal: Principal, _scope: Scope, match: RouteMatch) -> Decisi
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-request-id": "1"}])
-def test_what_is_remembered_is_for_whom_the_seam_allows_it(make: Any, headers: dict[str, str]) -> None:
+def test_the_access_decision_also_guards_remembered_answers(make: Any, headers: dict[str, str]) -> None:
     client = make(identify=by_header, decide=only_alice)
     for _ in range(2):
         assert client.get("/things/a", headers={"x-user": "alice", **headers}).status_code == 200
@@ -252,7 +252,7 @@ def test_rows_that_contradict_each_other() -> None:
         table(ROWS[-1], Row("GET", "/other", "stream", OPEN, stream, negotiate))
 
 
-def test_what_connections_and_browsers_ask_of_the_table() -> None:
+def test_the_table_names_streaming_and_safe_rows() -> None:
     table = Table(ROWS, lambda path: (path, {}), row_without_route(negotiate))
     assert [table.streams(path) for path in (b"/moving", b"/moving?a=b", b"/things/a", b"/none")] == [
         Streams.ANSWER,

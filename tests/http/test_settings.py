@@ -54,7 +54,7 @@ def test_a_wrong_value_is_named(name: str, value: str, what: str) -> None:
         HttpSettings.from_properties({name: value})
 
 
-def test_all_wrong_values_are_told_at_once() -> None:
+def test_the_settings_error_lists_all_wrong_values() -> None:
     properties = {
         "magicbyte.log.level": "warn",
         "kafkastore.timeout.ms": "soon",
@@ -113,7 +113,7 @@ def test_each_problem_tells_what_is_expected_and_the_value_once(name: str, value
     assert str(raised.value) == f"{name}: {problem}"
 
 
-def test_what_has_no_effect_says_why(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_explains_settings_without_effect(caplog: pytest.LogCaptureFixture) -> None:
     HttpSettings.from_properties({"access.control.skip.options": "true", "csrf.prevention.enable": "true"})
     assert sorted(caplog.messages) == [
         "property access.control.skip.options has no effect: preflight requests need no sign-in, as no others do",
@@ -186,7 +186,7 @@ def test_addresses() -> None:
         ("listener.protocol.map", "a:http", "listeners have no names"),
     ],
 )
-def test_what_the_reference_would_do_and_no_server_here_does_is_refused(name: str, value: str, text: str) -> None:
+def test_the_server_refuses_unsupported_features_of_the_reference(name: str, value: str, text: str) -> None:
     with pytest.raises(SettingsError, match=f"^{name}: {text}"):
         HttpSettings.from_properties({name: value})
     HttpSettings.from_properties({name: "false"})
@@ -206,7 +206,7 @@ def test_the_proxys_clients_get_no_property_without_effect() -> None:
     assert not [config for config in configs if config.keys() & {"threads", "iterator.timeout.ms", "timeout.ms"}]
 
 
-def test_all_refusals_are_told_at_once() -> None:
+def test_the_settings_error_lists_all_refusals() -> None:
     given = {"proxy.protocol.enabled": "true", "dos.filter.enabled": "true"}
     with pytest.raises(SettingsError) as raised:
         HttpSettings.from_properties(given)

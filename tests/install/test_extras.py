@@ -149,14 +149,14 @@ def test_a_file_imports_only_libraries_of_its_extras(file: str):
     assert used <= allowed
 
 
-def test_no_distribution_is_asked_for_in_vain():
+def test_every_extra_uses_all_its_distributions():
     used = {distribution_of(module) for file in files() for module in imported_modules(file)}
     asked = CORE.union(*(EXTRAS[extra] for extra in EXTRAS if extra not in {"all", "dev"}))
     assert asked - used == FOUND_BY_OTHERS
 
 
 @pytest.mark.parametrize("extra", MODULES)
-def test_the_modules_that_are_looked_for_come_with_their_extra(extra: str):
+def test_the_probed_modules_come_with_their_extra(extra: str):
     assert {distribution_of(module) for module in MODULES[extra]} <= EXTRAS[extra]
 
 

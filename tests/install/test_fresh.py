@@ -23,7 +23,9 @@ def with_pip(tmp_path: Path) -> Path:
     return tmp_path / "pip" / "bin"
 
 
-def test_pip_gives_the_core_and_the_line_that_is_told_gives_the_server(with_pip: Path, wheel: Path, tmp_path: Path):
+def test_pip_installs_the_core_and_the_suggested_command_installs_the_server(
+    with_pip: Path, wheel: Path, tmp_path: Path
+):
     run(with_pip / "pip", "install", "--quiet", wheel)
     assert {"magicbyte", "confluent-kafka", "fastavro", "orjson", "protobuf"} <= distributions(with_pip)
     assert not distributions(with_pip) & {
@@ -62,7 +64,7 @@ def test_uvx_runs_the_platform_from_the_wheel(wheel: Path):
     assert any(line in text for text in lines), lines
 
 
-def test_uvx_without_a_java_and_offline_names_what_is_missing(wheel: Path, tmp_path: Path):
+def test_uvx_without_java_and_network_names_the_missing_parts(wheel: Path, tmp_path: Path):
     (tmp_path / "path").mkdir()
     for program in ("realpath", "dirname"):  # uv's scripts use them
         (tmp_path / "path" / program).symlink_to(shutil.which(program) or program)

@@ -60,7 +60,7 @@ def test_a_command_names_the_extra_that_it_needs(run_slim: Run, arguments: list[
     assert missing(done) == (f"`magicbyte {arguments[0]}`", extras)
 
 
-def test_a_check_needs_none(run_slim: Run, tmp_path: Path):
+def test_a_check_needs_no_extra(run_slim: Run, tmp_path: Path):
     (tmp_path / "a.avsc").write_text('{"type": "record", "name": "A", "fields": []}')
     (tmp_path / "b.proto").write_text('syntax = "proto3"; message A {}')
     (tmp_path / "c.schema.json").write_text('{"$schema": "http://json-schema.org/draft-07/schema#", "type": "x"}')
@@ -72,14 +72,14 @@ def test_a_check_needs_none(run_slim: Run, tmp_path: Path):
 
 @pytest.mark.parametrize("tool", ["producer", "consumer"])
 @pytest.mark.parametrize("schema_type", ["avro", "json-schema", "protobuf"])
-def test_the_console_tools_need_none(run_slim: Run, schema_type: str, tool: str):
+def test_the_console_tools_need_no_extra(run_slim: Run, schema_type: str, tool: str):
     done = run_slim(*CONSOLE, f"{schema_type.replace('-', '_')}_{tool}", "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"kafka-{schema_type}-console-{tool}" in done.stdout
 
 
 @pytest.mark.parametrize("command", [["topics", "list"], ["groups", "reset", "g", "--topic", "t", "--to-latest"]])
-def test_topics_and_groups_need_none(run_slim: Run, command: list[str]):
+def test_the_topics_and_groups_commands_need_no_extra(run_slim: Run, command: list[str]):
     limit = ("--command-property", "default.api.timeout.ms=500")
     done = run_slim(*MAGICBYTE, *command, "--bootstrap-servers", "127.0.0.1:1", *limit)
     assert (done.returncode, done.stdout) == (3, "")
@@ -116,7 +116,7 @@ def registry_url() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("schema_type", ["avro", "json", "protobuf"])
-def test_serializers_need_none(run_slim: Run, registry_url: str, schema_type: str):
+def test_serializers_need_no_extra(run_slim: Run, registry_url: str, schema_type: str):
     done = run_slim("-c", ROUND_TRIP, registry_url, schema_type)
     assert (done.returncode, done.stdout, done.stderr) == (0, "a\n", "")
 
@@ -168,7 +168,7 @@ def test_postgresql_is_an_extra_of_its_own(monkeypatch: pytest.MonkeyPatch, caps
     )
 
 
-def test_the_line_to_type_is_that_of_the_installer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_the_suggested_command_is_that_of_the_installer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     files = {"direct_url.json": "", "INSTALLER": "pip\n"}
     monkeypatch.setattr(extras, "_metadata", lambda file: files[file])
     wanted = f"'magicbyte[server]=={version('magicbyte')}'"

@@ -206,7 +206,7 @@ def test_a_request_that_is_cancelled_before_its_turn_is_skipped() -> None:
     run(1, use)
 
 
-def test_a_closed_queue_refuses_who_waits_and_who_comes() -> None:
+def test_a_closed_queue_refuses_waiting_and_new_requests() -> None:
     async def use(resource: Resource) -> None:
         resource.request("a1")
         waiting = resource.request("b1")

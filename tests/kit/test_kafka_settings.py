@@ -79,18 +79,18 @@ PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required userna
         ),
     ],
 )
-def test_what_a_property_becomes(given: dict[str, str], taken: dict[str, Any]) -> None:
+def test_each_java_property_becomes_its_librdkafka_property(given: dict[str, str], taken: dict[str, Any]) -> None:
     assert client_config(given) == taken
 
 
-def test_what_exists_only_in_java_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_client_config_drops_java_only_properties_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     given = {"max.poll.records": "5", "interceptor.classes": "x", "key.serializer": "y", "metrics.num.samples": "2"}
     with caplog.at_level(logging.WARNING, "magicbyte.kit.kafka.client_settings"):
         assert client_config(given) == {}
     assert [name for name in given if not any(name in line for line in caplog.messages)] == []
 
 
-def test_a_client_gets_what_its_kind_has() -> None:
+def test_a_client_gets_only_the_properties_of_its_role() -> None:
     shared = {"bootstrap.servers": "a:1", "linger.ms": "5", "isolation.level": "read_committed", "client.id": "c"}
     assert client_config(shared, role="producer") == {"bootstrap.servers": "a:1", "linger.ms": "5", "client.id": "c"}
     assert client_config(shared, role="consumer") == {
@@ -119,7 +119,7 @@ def test_stores_that_librdkafka_does_not_read(tmp_path: Path, content: bytes | N
     assert str(raised.value).startswith(f"ssl.{store}.location: {file}")
 
 
-def test_the_kind_of_a_store_is_read_from_it(tmp_path: Path) -> None:
+def test_the_content_of_a_store_decides_its_type(tmp_path: Path) -> None:
     pem = tmp_path / "store"
     pem.write_bytes(b"a comment\n-----BEGIN CERTIFICATE-----\n")
     assert client_config({"ssl.truststore.location": str(pem)}) == {"ssl.ca.location": str(pem)}
@@ -130,7 +130,7 @@ def test_a_later_prefix_wins() -> None:
     assert with_prefix(properties, "client.", "producer.") == {"a": "1", "b": "2"}
 
 
-def test_the_defaults_are_known_to_the_client_library() -> None:
+def test_the_client_library_accepts_the_defaults() -> None:
     Producer({"bootstrap.servers": "127.0.0.1:1", "log_level": 0, **PRODUCER_DEFAULTS})
     Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "log_level": 0, **CONSUMER_DEFAULTS}).close()
 
@@ -279,7 +279,7 @@ def test_amazons_signer_signs_for_the_region(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @needs_signer
-def test_a_token_that_cannot_be_signed_is_told(
+def test_the_log_reports_a_token_that_cannot_be_signed(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     for name in [name for name in os.environ if name.startswith("AWS_")]:

@@ -75,7 +75,7 @@ print(started[0].poll(), process.stop(started[0]))
     assert result.stdout == f"None {-signal.SIGTERM}\n"
 
 
-def test_stop_kills_what_does_not_listen() -> None:
+def test_stop_kills_a_process_that_ignores_the_signal() -> None:
     reading, writing = os.pipe()
     child = process.start(["/bin/sh", "-c", "trap '' TERM; echo; sleep 1000"], log=writing)
     assert os.read(reading, 1) == b"\n"

@@ -43,7 +43,7 @@ async def begun(gate: Gate) -> None:
     await asyncio.to_thread(gate.began.acquire)
 
 
-def test_all_who_wait_share_a_call():
+def test_all_waiting_callers_share_a_call():
     async def use(gate: Gate) -> None:
         shared = SharedCall(gate, "gate")
         waiting = [asyncio.ensure_future(shared()) for _ in range(60)]
@@ -98,7 +98,7 @@ def test_waiters_for_the_next_call_fail_with_the_call_before():
     run(use)
 
 
-def test_who_waits_long_enough_gives_up_alone():
+def test_a_caller_times_out_alone():
     async def use(gate: Gate) -> None:
         shared = SharedCall(gate, "gate")
         patient = asyncio.ensure_future(shared())

@@ -61,7 +61,7 @@ def write_key(path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [add_user, add_rule, write_key])
-def test_a_writer_that_fails_halfway_leaves_the_old_file_and_nothing_else(
+def test_a_failed_write_leaves_only_the_old_file(
     tmp_path: Path, write: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ):
     file = tmp_path / "file"
@@ -82,7 +82,7 @@ def test_a_writer_that_fails_halfway_leaves_the_old_file_and_nothing_else(
 
 
 @pytest.mark.parametrize(("write", "mode"), [(add_user, 0o600), (write_key, 0o600)])
-def test_what_only_its_owner_may_read(tmp_path: Path, write: Callable[[Path], None], mode: int):
+def test_only_the_owner_may_read_users_and_keys(tmp_path: Path, write: Callable[[Path], None], mode: int):
     write(tmp_path / "file")
     assert mode_of(tmp_path / "file") == mode
 

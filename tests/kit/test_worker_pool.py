@@ -98,7 +98,7 @@ def test_a_worker_does_one_job_after_the_other(with_pool: Callable[..., None]):
     with_pool(use)
 
 
-def test_as_many_jobs_are_done_at_a_time_as_there_may_be_workers(with_pool: Callable[..., None]):
+def test_the_pool_runs_one_job_per_worker_at_a_time(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
         jobs = [pool.run(b"sleep 0.5", seconds=60, client="a") for _ in range(3)]
         started = time.monotonic()
@@ -110,7 +110,7 @@ def test_as_many_jobs_are_done_at_a_time_as_there_may_be_workers(with_pool: Call
     with_pool(use, size=2)
 
 
-def test_a_client_gets_a_worker_beside_another_client_with_long_jobs_in_all(with_pool: Callable[..., None]):
+def test_a_client_gets_a_worker_while_another_client_runs_long_jobs(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
         attack = [asyncio.ensure_future(pool.run(b"sleep 60", seconds=60, client="attacker")) for _ in range(50)]
         await asyncio.sleep(0)
@@ -145,7 +145,7 @@ def test_a_job_that_fails_leaves_nothing_to_the_garbage_collector(
     with_pool(use, size=1)
 
 
-def test_a_job_that_takes_too_long_is_killed_and_the_next_is_done(with_pool: Callable[..., None]):
+def test_the_pool_kills_a_slow_job_and_runs_the_next_job(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
         pid = int(await pool.run(b"pid", seconds=60, client="a"))
         started = time.monotonic()
@@ -159,7 +159,7 @@ def test_a_job_that_takes_too_long_is_killed_and_the_next_is_done(with_pool: Cal
 
 
 @pytest.mark.parametrize("job", [b"die", b"fill 2000000000"])
-def test_a_job_that_ends_its_worker_is_told_apart(with_pool: Callable[..., None], job: bytes):
+def test_the_error_distinguishes_a_job_that_ends_its_worker(with_pool: Callable[..., None], job: bytes):
     async def use(pool: AsyncWorkerPool) -> None:
         with pytest.raises(WorkerDied):
             await pool.run(job, seconds=60, client="a")
@@ -182,7 +182,7 @@ def test_a_job_waits_for_a_worker_for_a_while_only(with_pool: Callable[..., None
     with_pool(use, size=1, wait_seconds=0.3)
 
 
-def test_a_job_that_is_cancelled_is_killed_at_once(with_pool: Callable[..., None]):
+def test_the_pool_kills_a_cancelled_job_at_once(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
         pid = int(await pool.run(b"pid", seconds=60, client="a"))
         with pytest.raises(TimeoutError):
@@ -194,7 +194,7 @@ def test_a_job_that_is_cancelled_is_killed_at_once(with_pool: Callable[..., None
     with_pool(use, size=1)
 
 
-def test_a_pool_that_is_closed_ends_what_is_at_work(with_pool: Callable[..., None]):
+def test_closing_the_pool_ends_running_jobs(with_pool: Callable[..., None]):
     async def use(pool: AsyncWorkerPool) -> None:
         pid = int(await pool.run(b"pid", seconds=60, client="a"))
         at_work, queued = (asyncio.ensure_future(pool.run(b"sleep 60", seconds=60, client="a")) for _ in range(2))
@@ -287,7 +287,7 @@ def test_the_next_job_reports_a_worker_that_failed_to_start(caplog: pytest.LogCa
     asyncio.run(main())
 
 
-def test_a_worker_asks_before_it_answers(with_pool: Callable[..., None]):
+def test_a_worker_may_ask_its_caller_before_answering(with_pool: Callable[..., None]):
     questions = []
 
     async def reply(question: bytes) -> bytes:
@@ -347,7 +347,7 @@ def test_a_job_that_is_cancelled_gets_no_reply(with_pool: Callable[..., None]):
     with_pool(use, size=1)
 
 
-def test_a_worker_that_is_killed_while_it_asks_is_replaced_once(with_pool: Callable[..., None]):
+def test_the_pool_replaces_a_worker_killed_during_its_question_once(with_pool: Callable[..., None]):
     pids: list[int] = []
 
     async def reply(question: bytes) -> bytes:
@@ -421,7 +421,7 @@ def test_the_kernel_ends_a_worker_that_takes_too_much_processor_time(pool: Worke
     assert asked(pool, b"echo a") == b"a"
 
 
-def test_a_worker_that_somebody_kills_is_told_apart(pool: WorkerPool):
+def test_the_error_distinguishes_a_killed_worker(pool: WorkerPool):
     def use(worker: Worker) -> bytes:
         pid = int(worker.ask(b"pid", seconds=60))
         os.kill(pid, signal.SIGKILL)
@@ -431,7 +431,7 @@ def test_a_worker_that_somebody_kills_is_told_apart(pool: WorkerPool):
         pool.run(use)
 
 
-def test_a_worker_says_what_it_met(pool: WorkerPool):
+def test_the_error_names_the_exception_of_the_worker(pool: WorkerPool):
     with pytest.raises(WorkerOutOfMemory, match=r"^it met MemoryError\(\)$"):
         asked(pool, b"fill 2000000000")
 
@@ -448,7 +448,7 @@ def test_the_second_part_of_an_answer_may_fail_alone(pool: WorkerPool):
     assert asked(pool, b"echo a") == b"a"
 
 
-def test_a_conversation_that_is_broken_off_leaves_no_worker(pool: WorkerPool):
+def test_an_interrupted_conversation_ends_its_worker(pool: WorkerPool):
     def use(worker: Worker) -> None:
         worker.ask(b"first", seconds=60)
         raise KeyboardInterrupt

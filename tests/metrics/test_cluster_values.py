@@ -32,7 +32,7 @@ def pair(scrapes: list[Scrape]) -> list[Scrape]:
         ("magicbyte_registry_registrations_total", {"outcome": "incompatible"}, 1, 0),
     ],
 )
-def test_a_node_counts_what_it_does(
+def test_a_node_counts_its_own_work(
     pair: list[Scrape], name: str, labels: dict[str, str], leader: int, follower: int
 ) -> None:
     assert [value(scrape, name, **labels) for scrape in pair] == [leader, follower]

@@ -15,7 +15,7 @@ from tests.metrics.expressions import DASHBOARDS, panels
 NAMES = ("registry", "rest-proxy", "pipelines", "backups", "mirrors")
 
 
-def test_the_dashboards_are_those_of_their_tables(tmp_path: Path) -> None:
+def test_the_dashboards_equal_their_tables(tmp_path: Path) -> None:
     for path in DASHBOARDS.glob("*.py"):
         (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     subprocess.run([sys.executable, tmp_path / "build.py"], check=True)

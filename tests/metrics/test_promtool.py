@@ -58,7 +58,7 @@ def as_test(case: Case) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.alert}-{'fires' if case.labels else 'silent'}")
-def test_an_alert_fires_when_it_should(case: Case, tmp_path: Path) -> None:
+def test_each_alert_fires_in_its_cases(case: Case, tmp_path: Path) -> None:
     file = tmp_path / "test.yml"
     file.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "tests": [as_test(case)]}))
     result = promtool("test", "rules", file)

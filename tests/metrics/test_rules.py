@@ -57,7 +57,7 @@ def names_and_labels(scrapes: list[Scrape]) -> dict[str, set[str]]:
     return found
 
 
-def test_rules_and_panels_use_only_what_real_servers_have(scrapes: list[Scrape]) -> None:
+def test_rules_and_panels_use_only_metrics_of_real_servers(scrapes: list[Scrape]) -> None:
     found = names_and_labels(scrapes)
     problems = []
     for title, expression in EXPRESSIONS:
@@ -90,6 +90,6 @@ def test_rules_and_panels_use_only_what_real_servers_have(scrapes: list[Scrape])
         ("process_a / on (c) magicbyte_b > 1", {"process_a": set(), "magicbyte_b": set()}, {"c"}),
     ],
 )
-def test_the_names_in_an_expression_are_found(expression: str, metrics: Any, labels: Any) -> None:
+def test_the_parser_finds_the_names_in_an_expression(expression: str, metrics: Any, labels: Any) -> None:
     assert metrics_in(expression) == metrics
     assert grouping_in(expression) == labels

@@ -56,7 +56,7 @@ def test_lines_become_a_state_and_lines_again() -> None:
         ({"kind": "config", "subject": "a"}, "line 1 is no config"),
     ],
 )
-def test_a_line_that_lacks_something_is_named(line: dict[str, object], fault: str) -> None:
+def test_the_error_names_an_incomplete_line(line: dict[str, object], fault: str) -> None:
     with pytest.raises(Failure, match=fault):
         State.of_lines([line])
 
@@ -72,7 +72,7 @@ def test_a_line_that_lacks_something_is_named(line: dict[str, object], fault: st
         ("kafka:127.0.0.1:1", Unreachable, "no Kafka broker answers at 127.0.0.1:1"),
     ],
 )
-def test_a_source_that_is_not_there_is_named(name: str, error: type[Failure], text: str) -> None:
+def test_the_error_names_a_missing_source(name: str, error: type[Failure], text: str) -> None:
     properties = Properties({"max.retries": "0", "timeout": "1"})
     with pytest.raises(error, match=text), open_source(name, properties) as source:
         source.read()

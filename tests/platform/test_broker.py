@@ -202,7 +202,7 @@ def test_one_line_says_that_the_folder_cannot_be_made(tmp_path: Path) -> None:
 
 
 @kraft_only
-def test_the_broker_command_runs_until_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_the_broker_command_runs_until_its_stop_signal(tmp_path: Path) -> None:
     port = free_port()
     command = [*MAGICBYTE, "broker", "--port", str(port), "--data-dir", str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
@@ -218,7 +218,7 @@ def test_the_broker_command_runs_until_it_is_told_to_stop(tmp_path: Path) -> Non
 
 
 @kraft_only
-def test_the_broker_command_tells_why_it_cannot_start(kafka: str, tmp_path: Path) -> None:
+def test_the_broker_command_reports_why_the_broker_cannot_start(kafka: str, tmp_path: Path) -> None:
     port = kafka.rpartition(":")[2]
     command = [*MAGICBYTE, "broker", "--port", port, "--data-dir", str(tmp_path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -120,7 +120,9 @@ def test_every_command_has_a_module_and_help(name: str, capsys: pytest.CaptureFi
         (["rest-proxy"], "say which Kafka cluster it is for: --bootstrap-servers HOST:PORT"),
     ],
 )
-def test_one_line_names_what_is_missing(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_names_the_missing_part(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(arguments) == 1
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", f"magicbyte: {message}\n")

@@ -68,7 +68,7 @@ def test_a_full_disk_is_one_line(kafka: str, letters: str, command: str, argumen
         ["check", "--against", "none", "--format", "json"],
     ],
 )
-def test_every_command_tells_that_stdout_cannot_be_written(
+def test_every_command_reports_an_unwritable_stdout(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -84,7 +84,7 @@ def test_a_closed_stdout_discards_the_output(arguments: list[str]):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_an_error_of_another_file_is_not_that_of_stdout(tmp_path: Path):
+def test_an_error_of_another_file_does_not_count_as_an_error_of_stdout(tmp_path: Path):
     # stdout can be written; only the file cannot.
     done = run("download", "--config", str(tmp_path), redirect="/dev/null")
     assert done.returncode != 0

@@ -178,7 +178,7 @@ def test_reset_shows_the_plan_and_executes_it_on_request(
     assert committed(groups, records) == expected
 
 
-def test_reset_of_some_partitions_leaves_the_others(groups: Any, kafka: str, records: str):
+def test_reset_of_some_partitions_leaves_the_remaining_partitions(groups: Any, kafka: str, records: str):
     commit(kafka, records, records, 3, 1)
     done = groups("reset", records, "--topic", f"{records}:1", "--to-offset", "9", "--execute")
     assert (done.code, done.err) == (
@@ -193,7 +193,7 @@ def test_reset_of_some_partitions_leaves_the_others(groups: Any, kafka: str, rec
     assert committed(groups, records) == {0: 3, 1: 2}
 
 
-def test_reset_moves_an_offset_before_the_first_record_to_it(groups: Any, kafka: str, records: str):
+def test_reset_moves_a_too_small_offset_to_the_first_record(groups: Any, kafka: str, records: str):
     commit(kafka, records, records, 3, 1)
     done = groups(
         "reset", records, "--topic", f"{records}:0", "--topic", f"{records}:1", "--shift-by", "-2", "--execute"

@@ -112,7 +112,7 @@ def test_a_table_format_is_for_the_line_of_spark() -> None:
 
 
 @pytest.mark.parametrize("name", [f"broker-{jars.KAFKA_VERSION}", SPARK])
-def test_what_is_cached_is_what_was_locked(name: str) -> None:
+def test_the_cache_has_the_locked_jars(name: str) -> None:
     jars.paths(name)
     assert jars.verify(name) == []
 
@@ -187,7 +187,7 @@ def test_a_jar_that_is_not_the_one_locked_is_refused(repository: Repository) -> 
     )
 
 
-def test_without_a_network_one_line_says_what_is_missing(repository: Repository) -> None:
+def test_without_a_network_one_line_counts_the_missing_jars(repository: Repository) -> None:
     repository.stop()
     result = repository.fetch()
     assert result.returncode == 1
@@ -197,7 +197,7 @@ def test_without_a_network_one_line_says_what_is_missing(repository: Repository)
     assert "Traceback" not in result.stderr
 
 
-def test_verify_replaces_what_was_damaged_in_the_cache(repository: Repository) -> None:
+def test_verify_replaces_damaged_jars_in_the_cache(repository: Repository) -> None:
     repository.fetch()
     damaged = next((repository.cache / "jars").glob("kafka-clients*"))
     damaged.write_bytes(bytes(damaged.stat().st_size))

@@ -71,7 +71,7 @@ def test_java_home_precedes_path_and_old_versions_are_skipped(tmp_path: Path, mo
     assert java.find_broker_java().home == tmp_path / "path"
 
 
-def test_without_a_java_the_broker_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_java_the_broker_says_which_jdk_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(JavaMissing) as missing:
         java.find_broker_java()
     assert str(missing.value) == (
@@ -129,12 +129,12 @@ def test_spark_needs_a_java_that_its_version_runs_on(
         ("4.3.0", "Spark 4.3.0 needs a JDK 17, 21 or 25 with the module jdk.incubator.vector; "),
     ],
 )
-def test_without_a_java_spark_says_which_it_needs(spark: str | None, needs: str) -> None:
+def test_without_java_spark_names_the_versions_that_it_needs(spark: str | None, needs: str) -> None:
     with pytest.raises(JavaMissing, match=f"^{re.escape(needs)}install one and set JAVA_HOME"):
         java.find_spark_java(spark)
 
 
-def test_a_jdk_is_fetched_once_where_there_is_none(
+def test_a_machine_without_java_downloads_a_jdk_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fetch(*, vendor: str, version: str, cache_dir: Path) -> Path:
@@ -171,7 +171,7 @@ def test_if_no_java_can_be_fetched_one_line_says_what_to_install(tmp_path: Path)
     assert len(result.stderr.splitlines()) == 2
 
 
-def test_the_broker_gets_a_runtime_where_there_is_no_java(
+def test_the_broker_gets_a_runtime_on_a_machine_without_java(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fetch(*, vendor: str, version: str, cache_dir: Path) -> Path:

@@ -36,7 +36,7 @@ def interpreter(folder: Path, name: str, version: tuple[int, int]) -> None:
         ({}, None),
     ],
 )
-def test_make_finds_whichever_interpreter_is_there(
+def test_make_finds_any_supported_interpreter(
     tmp_path: Path, interpreters: dict[str, tuple[int, int]], taken: str | None
 ):
     for name, version in interpreters.items():

@@ -43,7 +43,7 @@ def test_a_signal_ends_the_block(number: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_signal_within_a_finalizer_is_told_at_the_next_check() -> None:
+def test_the_next_check_reports_a_signal_within_a_finalizer() -> None:
     steps = []
 
     def run() -> None:

@@ -165,7 +165,7 @@ def test_more_replicas_than_brokers_are_refused(topics: Any, topic: str):
     assert len(done.err.splitlines()) == 1
 
 
-def test_a_wrong_config_beside_more_partitions_changes_neither(topics: Any, topic: str):
+def test_a_wrong_config_with_more_partitions_changes_neither_setting(topics: Any, topic: str):
     assert topics("create", topic, "--partitions", "1").code == 0
     done = topics("alter", topic, "--partitions", "2", "--config", "retention.ms=x")
     assert (done.code, done.out) == (2, "")
@@ -228,7 +228,7 @@ def test_delete_asks_on_a_terminal(topics: Any, topic: str, kafka: str, answer: 
     assert (topics("describe", topic).code == 3) is is_deleted
 
 
-def test_under_replicated_shows_only_partitions_that_are(run: Any, monkeypatch: pytest.MonkeyPatch):
+def test_under_replicated_shows_only_under_replicated_partitions(run: Any, monkeypatch: pytest.MonkeyPatch):
     # A broker alone has no other replicas.
     whole = Partition(0, 1, (1, 2), (1, 2), 0, 10)
     behind = Partition(1, 2, (1, 2), (2,), 5, 8)

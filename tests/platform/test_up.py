@@ -263,7 +263,7 @@ def test_one_line_says_which_options_are_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_secured_platform_is_closed_to_others_on_the_machine(tmp_path: Path):
+def test_a_secured_platform_refuses_other_users_of_the_machine(tmp_path: Path):
     folder = tmp_path / "data"
     folder.mkdir(mode=0o755)
     (folder / "left").write_text("by an earlier start")

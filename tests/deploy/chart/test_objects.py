@@ -155,7 +155,9 @@ def test_a_changed_property_restarts_the_pods_and_a_changed_label_does_not() -> 
     assert pods("registry.replicas=5", "monitoring.serviceMonitor.enabled=true") == before
 
 
-def test_scaling_the_proxy_restarts_it_and_the_notes_say_so(rendered: Mapping[str, Rendered], tmp_path: Path) -> None:
+def test_scaling_restarts_the_proxy_and_the_notes_mention_the_restart(
+    rendered: Mapping[str, Rendered], tmp_path: Path
+) -> None:
     def checksum(release: Rendered) -> Any:
         return release.one("StatefulSet", PROXY)["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
 
@@ -239,7 +241,7 @@ def test_a_scrape_takes_each_pod_once_and_signs_in(rendered: Mapping[str, Render
     ]
 
 
-def test_the_alerts_and_dashboards_are_those_of_the_repository(rendered: Mapping[str, Rendered]) -> None:
+def test_the_chart_has_the_alerts_and_dashboards_of_the_repository(rendered: Mapping[str, Rendered]) -> None:
     release = rendered["everything"]
     rules = yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules.yml").read_text(encoding="utf-8"))
     dashboards = sorted((ROOT / "deploy" / "grafana").glob("*.json"))

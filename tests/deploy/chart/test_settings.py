@@ -189,7 +189,7 @@ def test_values_change_the_defaults_of_the_chart(tmp_path: Path) -> None:
     assert _config({"kafkastore.init.timeout.ms": 1000}, tmp_path)["kafkastore.init.timeout.ms"] == "1000"
 
 
-def test_the_chart_knows_a_secret_by_its_name_as_the_servers_do() -> None:
+def test_the_chart_and_the_servers_recognize_the_same_secrets_by_name() -> None:
     names = {
         *_aliases(RegistrySettings),
         *_aliases(RestProxySettings),

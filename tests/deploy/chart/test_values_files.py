@@ -20,7 +20,7 @@ VALIDATOR = ROOT / ".venv-deploy" / "bin" / "kubernetes-validate"
 KUBERNETES = ("1.30", "1.37")
 
 
-def test_there_are_eight_files_of_values() -> None:
+def test_the_chart_has_eight_values_files() -> None:
     assert NAMES == [
         "everything",
         "managed-kafka",

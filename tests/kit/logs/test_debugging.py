@@ -49,7 +49,7 @@ def test_signals_at_the_same_time_leave_one_timer(monkeypatch: pytest.MonkeyPatc
     assert sum(thread.is_alive() for thread in running) == 1
 
 
-def test_settings_that_are_read_later_do_not_end_it() -> None:
+def test_later_settings_do_not_end_debugging() -> None:
     set_up_logs("info")
     DEBUGGING.begin(300.0)
     set_up_logs("warning")

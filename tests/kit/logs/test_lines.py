@@ -86,7 +86,7 @@ def test_a_line_of_a_library_has_an_event(logger: str, event: str) -> None:
     assert line(record(name=logger))["event"] == event
 
 
-def test_a_count_is_told() -> None:
+def test_a_line_shows_the_count_of_its_repeats() -> None:
     fields = line(record("lost %s", "it", event="e", repeats=3))
     assert (fields["msg"], fields["repeats"]) == ("lost it (and 3 more like it since the last such line)", 3)
 

@@ -49,7 +49,7 @@ def log(written: Written) -> Iterator[logging.Logger]:
 MORE = "(and {} more like it since the last such line)"
 
 
-def test_a_repeated_warning_is_counted_and_told_with_the_next_one(log: logging.Logger, written: Written) -> None:
+def test_the_next_warning_shows_the_count_of_its_repeats(log: logging.Logger, written: Written) -> None:
     for _ in range(3):
         log.warning("lost %s", "a", extra={"event": "lost"})
     log.warning("lost %s", "b", extra={"event": "lost"})
@@ -63,7 +63,7 @@ def test_a_repeated_warning_is_counted_and_told_with_the_next_one(log: logging.L
     assert written.taken() == [f"lost lost a {MORE.format(3)}"]
 
 
-def test_a_count_is_told_after_a_minute_without_a_further_one(log: logging.Logger, written: Written) -> None:
+def test_the_log_shows_a_count_after_a_minute_without_a_repeat(log: logging.Logger, written: Written) -> None:
     for _ in range(3):
         log.warning("lost", extra={"event": "lost"})
     written.taken()
@@ -80,7 +80,7 @@ def test_a_count_is_told_after_a_minute_without_a_further_one(log: logging.Logge
     assert written.taken() == []
 
 
-def test_a_process_that_ends_tells_its_counts(log: logging.Logger, written: Written) -> None:
+def test_a_process_logs_its_counts_at_its_end(log: logging.Logger, written: Written) -> None:
     for _ in range(2):
         log.warning("lost")
     written.taken()
@@ -139,7 +139,7 @@ def test_a_timer_tells_the_count() -> None:
     assert told == [("a", 2)]
 
 
-def test_an_occasional_warning_tells_its_count_with_its_last_values(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_occasional_warning_shows_its_count_with_its_last_values(caplog: pytest.LogCaptureFixture) -> None:
     now = 0.0
     warn = OccasionalWarning(
         logging.getLogger("magicbyte.test"), "seen", "%s was seen", clock=lambda: now, start_timer=False

@@ -20,5 +20,5 @@ from tests.secrets_in_logs import secrets_in
         ('"url":"http://127.0.0.1:8081","mail":"a@b"', []),
     ],
 )
-def test_credentials_are_found_by_their_shape(text: str, found: list[str]) -> None:
+def test_the_filter_recognizes_credentials_by_their_shape(text: str, found: list[str]) -> None:
     assert secrets_in(text.encode()) == found

@@ -56,7 +56,7 @@ def test_a_traceparent_is_read_as_w3c_says(text: str | None, parent: Parent | No
     assert parse_traceparent(text) == parent
 
 
-def test_off_there_are_no_spans() -> None:
+def test_disabled_tracing_makes_no_spans() -> None:
     with span("parse", {"a": 1}) as begun:
         assert begun is None
         assert (current_trace_id(), current_parent(), outgoing_headers()) == (None, None, {})
@@ -143,7 +143,7 @@ def test_the_locked_exporter_takes_encoded_spans(monkeypatch: pytest.MonkeyPatch
     otlp.shutdown()
 
 
-def test_without_such_an_exporter_spans_of_its_kind_are_sent() -> None:
+def test_without_the_fast_path_the_exporter_sends_ordinary_spans() -> None:
     class Other(OTLPSpanExporter):
         def __init__(self) -> None:
             self.names: list[str] = []
@@ -191,7 +191,7 @@ def test_the_environment_turns_traces_on(environment: dict[str, str], name: str 
         ),
     ],
 )
-def test_what_we_do_not_have_is_refused(environment: dict[str, str], text: str) -> None:
+def test_unsupported_exporter_settings_are_refused(environment: dict[str, str], text: str) -> None:
     with pytest.raises(Failure) as raised:
         exporter_named(environment)
     assert str(raised.value) == text

@@ -29,7 +29,7 @@ def test_a_wrong_variable_is_named(variables: dict[str, str], told: str) -> None
     assert told in str(raised.value)
 
 
-def test_what_the_library_refuses_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_of_the_library_is_a_failure_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "99999")
     with pytest.raises(Failure, match="max_export_batch_size must be less"), traces("s", "n"):

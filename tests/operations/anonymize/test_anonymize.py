@@ -200,7 +200,7 @@ def test_names_of_subjects_keep_their_parts() -> None:
     assert (config.alias, config.compatibility_group) == (of("secret58"), of("secret32"))
 
 
-def test_all_texts_that_parsed_do_and_references_lead_where_they_led() -> None:
+def test_anonymized_texts_still_parse_and_references_keep_their_targets() -> None:
     known = StateVersions(ANONYMOUS)
     for before, after in zip(STATE.versions.values(), ANONYMOUS.versions.values(), strict=True):
         if before.subject == "secret56":
@@ -279,7 +279,7 @@ def test_files_of_well_known_packages_and_their_types_are_understood(text: str) 
     assert ("confluent.Meta" in version.text) == ("confluent.Meta" in text)
 
 
-def test_metadata_and_rules_keep_what_clients_know() -> None:
+def test_metadata_and_rules_keep_the_names_known_to_clients() -> None:
     content = ANONYMOUS.versions[f"{of('secret51')}-value", 1].content
     assert content.metadata is not None
     assert content.metadata.to_json() == {
@@ -302,12 +302,12 @@ def test_metadata_and_rules_keep_what_clients_know() -> None:
     assert rule.params == {"encrypt.kek.name": of("secret38"), of("secret39"): of("secret40")}
 
 
-def test_texts_that_differ_still_do() -> None:
+def test_different_texts_stay_different() -> None:
     texts = [ANONYMOUS.versions[of(name), 1].text for name in ("secret58", "secret59")]
     assert texts == ['"int"', '"int" ']
 
 
-def test_tokens_are_stable_under_a_key_and_others_under_another() -> None:
+def test_the_key_decides_the_tokens() -> None:
     assert compare(anonymize(STATE, KEY).state, ANONYMOUS).is_equal
     other = anonymize(STATE, OTHER_KEY).state
     assert {subject for subject, _ in other.versions}.isdisjoint(subject for subject, _ in ANONYMOUS.versions)
@@ -325,7 +325,7 @@ _NAMES = st.text("abcxyz019_", min_size=1, max_size=5)
 
 
 @given(st.sets(_NAMES, min_size=1), st.sampled_from(["^a", "[0-9]$", "^x.*z$", "b|c", "(", "^..$"]))
-def test_patterns_find_the_tokens_of_the_names_that_they_have_found(names: set[str], pattern: str) -> None:
+def test_anonymized_patterns_match_the_tokens_of_the_same_names(names: set[str], pattern: str) -> None:
     anonymous = AnonymousJsonSchema(TOKENS, frozenset(names))
     replaced = anonymous.pattern_of_names(pattern)
     assert {name for name in names if finds(replaced, of(name))} == {name for name in names if finds(pattern, name)}

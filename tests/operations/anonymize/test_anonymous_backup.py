@@ -47,7 +47,7 @@ def test_an_anonymous_backup_restores_and_has_no_name_of_the_original(original: 
         (["--every", "1h", "--anonymize", "none"], 1, "there is no key file none"),
     ],
 )
-def test_nothing_is_written_that_would_not_be_anonymous(
+def test_an_anonymous_backup_writes_no_original_names(
     options: list[str],
     code: int,
     told: str,

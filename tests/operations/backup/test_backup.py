@@ -53,7 +53,7 @@ def lines_of(path: Path) -> list[dict[str, object]]:
     return [orjson.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def test_a_backup_is_what_the_log_says_and_an_empty_registry_takes_it(registry: Proxied, tmp_path: Path) -> None:
+def test_a_backup_equals_the_log_and_an_empty_registry_accepts_the_backup(registry: Proxied, tmp_path: Path) -> None:
     path = tmp_path / "registry.ndjson"
     assert main(["backup", registry.url, "-o", str(path)]) == 0
     with open_source(f"sqlite:///{tmp_path}/registry.db", Properties()) as log, open_file(path) as file:
@@ -99,7 +99,7 @@ def test_a_registry_of_another_vendor_is_read_version_by_version(registry: Proxi
     ]
 
 
-def test_what_changes_while_it_is_read_is_read_again(registry: Proxied, tmp_path: Path) -> None:
+def test_the_backup_reads_changed_subjects_again(registry: Proxied, tmp_path: Path) -> None:
     registry.refuse = lacks_export
     changes = {
         "/subjects/part/versions/2": [
@@ -139,7 +139,7 @@ def test_a_registry_that_never_stands_still_is_not_backed_up(
     assert list(tmp_path.glob("other*")) == []
 
 
-def test_a_busy_registry_is_asked_again_after_the_time_it_names(registry: Proxied, tmp_path: Path) -> None:
+def test_the_backup_asks_a_busy_registry_again_after_the_requested_time(registry: Proxied, tmp_path: Path) -> None:
     refusals = iter([(429, {"Retry-After": "0"})] * 5 + [(503, {"Retry-After": "0"})] * 3)
 
     def refuse(path: str) -> tuple[int, dict[str, str]] | None:
@@ -153,7 +153,7 @@ def test_a_busy_registry_is_asked_again_after_the_time_it_names(registry: Proxie
     assert len(open_file(path).read().state.versions) == 6
 
 
-def test_an_id_that_means_another_schema_is_told(registry: Proxied, tmp_path: Path) -> None:
+def test_a_note_names_an_id_with_another_schema(registry: Proxied, tmp_path: Path) -> None:
     """A registry that answers with another schema for an id than for the version that has it."""
     registry.refuse = lambda path: lacks_export(path) or ((404, {}) if path.startswith("/schemas/ids/1") else None)
     path = tmp_path / "other.ndjson"
@@ -190,7 +190,7 @@ def test_lists_are_read_to_their_last_page(takes_offset: bool, tmp_path: Path) -
         ("/subjects/part/versions/1", (404, {}), "version 1 of part is listed, but not found"),
     ],
 )
-def test_what_is_listed_and_not_found_is_told(
+def test_the_backup_reports_a_listed_but_missing_version(
     refused: str,
     status: tuple[int, dict[str, str]],
     told: str,
@@ -215,7 +215,7 @@ def test_what_is_listed_and_not_found_is_told(
 
 
 @pytest.mark.parametrize("answered", [{"subject": "part"}, {"version": 7}])
-def test_an_answer_for_another_version_is_not_taken_for_the_one_that_was_asked(
+def test_the_backup_rejects_an_answer_about_another_version(
     answered: dict[str, object], registry: Proxied, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     registry.refuse = lacks_export
@@ -228,7 +228,7 @@ def test_an_answer_for_another_version_is_not_taken_for_the_one_that_was_asked(
     assert told in capsys.readouterr().err
 
 
-def test_the_highest_id_of_a_context_without_schemas_is_not_told(registry: Proxied, tmp_path: Path) -> None:
+def test_a_note_names_a_context_without_a_known_highest_id(registry: Proxied, tmp_path: Path) -> None:
     registry.refuse = lacks_export
     registry.ask("DELETE", "/subjects/:.eu:x")
     registry.ask("DELETE", "/subjects/:.eu:x?permanent=true")

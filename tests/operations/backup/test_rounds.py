@@ -137,7 +137,7 @@ def test_the_second_writer_of_a_file_is_refused(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [path]
 
 
-def test_what_a_killed_backup_left_is_overwritten(tmp_path: Path) -> None:
+def test_the_next_backup_overwrites_the_file_of_a_killed_backup(tmp_path: Path) -> None:
     part = tmp_path / "b.ndjson.part"
     part.write_bytes(b"x" * 10_000)
     written = write_logical(READING, tmp_path / "b.ndjson", progress=quiet, more={})
@@ -175,7 +175,7 @@ def test_metrics_that_cannot_be_written_stop_neither_backups_nor_keep(tmp_path: 
     assert not old.exists()
 
 
-def test_backups_that_cannot_be_deleted_are_told_and_the_new_one_is_made(
+def test_a_round_reports_undeletable_backups_and_writes_the_new_backup(
     rounds: Callable[[list[bool]], tuple[list[Written], list[str], list[float]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def denied(_folder: Path) -> Iterator[Path]:
@@ -189,7 +189,7 @@ def test_backups_that_cannot_be_deleted_are_told_and_the_new_one_is_made(
     assert told[0].endswith("cannot be read: denied")
 
 
-def test_one_backup_is_told_before_its_metrics_that_cannot_be_written(
+def test_the_report_of_a_backup_comes_before_the_error_of_its_metrics(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = write_logical(READING, tmp_path / "source.ndjson", progress=quiet, more={}).path

@@ -108,7 +108,7 @@ def test_html_is_one_file_in_which_names_are_text(
     assert "\u202e" not in page.text
 
 
-def test_what_is_ignored_does_not_count(databases: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_ignored_differences_do_not_count(databases: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*databases, "--ignore", "ids,subjects,marks,text"]) == 0
     assert capsys.readouterr().out.endswith(
         "\nno difference, 1 version equal on both sides; ignored: ids, marks, subjects, text\n"

@@ -73,7 +73,7 @@ def test_a_schema_of_two_key_forms_stays_deleted_after_a_repair(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_without_the_repair_it_comes_back() -> None:
+def test_without_the_repair_compaction_brings_the_version_back() -> None:
     with temporary_broker(properties=BROKER) as broker:
         kafka, properties = broker.bootstrap_servers, compacted_cluster()
         topic = properties["kafkastore.topic"]

@@ -66,7 +66,9 @@ def test_the_exit_code_tells_whether_something_is_wrong(
     assert ("nothing found" in capsys.readouterr().out) == (code == 0)
 
 
-def test_a_finding_is_told_with_its_place_and_its_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fsck_prints_a_finding_with_its_place_and_its_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     url = database(tmp_path, FORMS)
     main([url])
     lines = capsys.readouterr().out.splitlines()
@@ -144,7 +146,7 @@ def test_a_wrong_call_is_refused(arguments: list[str], capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("source", ["kafka:127.0.0.1:1", "http://127.0.0.1:1"])
-def test_a_source_that_does_not_answer_is_told(source: str) -> None:
+def test_fsck_reports_a_source_that_does_not_answer(source: str) -> None:
     assert main([source, "--property", "max.retries=0"]) == 3
 
 
@@ -231,7 +233,7 @@ def test_a_registry_on_a_log_with_the_same_faults_is_not_changed(
     assert written(url) == list(FORMS)
 
 
-def test_a_registry_whose_faults_are_others_than_those_of_the_backup_is_not_changed(
+def test_the_repair_refuses_a_registry_whose_faults_differ_from_those_of_the_backup(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A file has no id of its log, so what would be repaired is compared."""
@@ -254,7 +256,7 @@ def test_a_registry_whose_faults_are_others_than_those_of_the_backup_is_not_chan
         ("logical", "", "this file has the state alone"),
     ],
 )
-def test_what_a_file_cannot_tell_is_told(
+def test_fsck_says_which_checks_a_file_does_not_allow(
     name: str, content: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / name

@@ -41,7 +41,7 @@ REPAIRED: dict[str, tuple[Pair, ...]] = {
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_planted_fault_is_found_and_nothing_else(name: str) -> None:
+def test_fsck_finds_exactly_the_planted_fault(name: str) -> None:
     code, pairs = PLANTED[name]
     findings = run_checks(gather(PlantedSource(pairs)))
     assert [finding.code for finding in findings] == [code]
@@ -51,7 +51,7 @@ def test_a_planted_fault_is_found_and_nothing_else(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_what_only_looks_odd_is_no_finding(name: str) -> None:
+def test_odd_but_healthy_records_are_no_finding(name: str) -> None:
     source = PlantedSource(HEALTHY[name])
     assert run_checks(gather(source)) == []
     source.compact()
@@ -211,7 +211,7 @@ def test_a_version_with_two_faults_is_written_once_under_the_usual_key() -> None
         ),
     ],
 )
-def test_garbage_is_told_from_so_much_on(pairs: tuple[Pair, ...], sentences: list[str]) -> None:
+def test_fsck_reports_garbage_above_a_threshold(pairs: tuple[Pair, ...], sentences: list[str]) -> None:
     found = [one for one in run_checks(gather(PlantedSource(pairs))) if one.code == "GARBAGE"]
     assert [one.sentence for one in found] == sentences
     assert all(severity_of(one) is Severity.NOTE for one in found)

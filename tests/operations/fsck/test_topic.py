@@ -88,7 +88,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
         ({"partitions": "2"}, ["partitions=2"]),
     ],
 )
-def test_settings_that_lose_schemas_are_found(kafka: str, configs: dict[str, str], settings: list[str]) -> None:
+def test_fsck_finds_topic_settings_that_lose_schemas(kafka: str, configs: dict[str, str], settings: list[str]) -> None:
     topic = new_topic(kafka, int(configs.pop("partitions", "1")), **configs)
     findings = found(kafka, topic)
     assert {finding.code for finding in findings} == {"TOPIC"}
@@ -127,7 +127,9 @@ ABORTED: list[tuple[list[Pair], list[str]]] = [
 
 
 @pytest.mark.parametrize(("aborted", "expected"), ABORTED)
-def test_aborted_records_that_others_believe_are_found(kafka: str, aborted: list[Pair], expected: list[str]) -> None:
+def test_fsck_finds_aborted_records_that_other_readers_believe(
+    kafka: str, aborted: list[Pair], expected: list[str]
+) -> None:
     topic = new_topic(kafka)
     write(kafka, topic, (key("a", 1), value("a", 1, 1)), SETTLED, committed=True)
     write(kafka, topic, *aborted, committed=False)
@@ -208,7 +210,9 @@ def delete(url: str, path: str) -> None:
         httpx.delete(f"{url}{path}{query}", timeout=30).raise_for_status()
 
 
-def test_what_our_servers_write_is_healthy(kafka: str, cluster: tuple[ServerProcess, ServerProcess, str]) -> None:
+def test_fsck_finds_no_fault_in_the_records_of_our_servers(
+    kafka: str, cluster: tuple[ServerProcess, ServerProcess, str]
+) -> None:
     leader, follower, topic = cluster
     for number, text in enumerate(('"int"', '"long"', '"float"')):
         register(leader.url, f"healthy{number}", text)

@@ -47,7 +47,7 @@ def findings(outcome: Outcome) -> list[tuple[str, str]]:
         ("", "", ("", "")),
     ],
 )
-def test_the_vendor_is_told_by_its_own_answers(vendor: str, base: str, told: tuple[str, str]) -> None:
+def test_the_preflight_recognizes_the_vendor_by_its_answers(vendor: str, base: str, told: tuple[str, str]) -> None:
     with fake_origin(vendor, [version("a", 1, 1, INT)], base=base) as url:
         outcome = run_preflight(Request(url))
     assert (outcome.server.vendor, outcome.server.version) == told
@@ -55,7 +55,7 @@ def test_the_vendor_is_told_by_its_own_answers(vendor: str, base: str, told: tup
     assert outcome.is_ready
 
 
-def test_ours_is_told_from_confluents_whose_version_it_answers() -> None:
+def test_the_preflight_distinguishes_our_registry_from_confluents() -> None:
     with running_registry("memory:") as origin, running_registry("memory:") as target:
         outcome = run_preflight(Request(origin.url, target=target.url))
     assert (outcome.server.vendor, outcome.server.version) == ("magicbyte", __version__)
@@ -147,7 +147,7 @@ def test_a_finding_fires_once_and_elsewhere_not(name: str) -> None:
     assert all(finding.advice for finding in outcome.findings)
 
 
-def test_a_producer_whose_text_is_only_found_there_stops_the_move(tmp_path: Path) -> None:
+def test_a_producer_text_that_only_the_origin_finds_stops_the_move(tmp_path: Path) -> None:
     (tmp_path / "a.avsc").write_text(OTHER_RECORD)
     (tmp_path / "b.avsc").write_text(SPACED)
     (tmp_path / "c.avsc").write_text(INT)
@@ -175,7 +175,7 @@ def test_an_empty_registry_answers_null_and_another_server_404() -> None:
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_an_origin_that_looks_nothing_up_has_not_missed_a_schema(status: int, tmp_path: Path) -> None:
+def test_a_failed_look_up_at_the_origin_is_no_missing_schema(status: int, tmp_path: Path) -> None:
     (tmp_path / "a.avsc").write_text(OTHER_RECORD)
     with fake_origin("karapace", [version("a", 1, 1, RECORD)], look_up_status=status) as url:
         request = Request(url, Properties({"retries.wait.ms": "1"}), lookups=[tmp_path])
@@ -183,7 +183,7 @@ def test_an_origin_that_looks_nothing_up_has_not_missed_a_schema(status: int, tm
             run_preflight(request)
 
 
-def test_what_an_end_hides_stops_the_move(tmp_path: Path) -> None:
+def test_hidden_subjects_at_either_end_stop_the_move(tmp_path: Path) -> None:
     properties = {"magicbyte.storage": "memory:", **some_rights(tmp_path)}
     part = Properties({"basic.auth.user.info": "part:mbs_part"})
     with proxied(create_app(RegistrySettings.from_properties(properties))) as hidden, fake_origin("confluent") as open_:
@@ -207,7 +207,7 @@ def test_what_an_end_hides_stops_the_move(tmp_path: Path) -> None:
         ("a.avsc", None, "cannot be read"),
     ],
 )
-def test_a_wrong_file_of_producers_is_told_before_anything_is_read(
+def test_the_preflight_reports_a_wrong_producer_file_before_reading(
     name: str, text: str | None, error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / name

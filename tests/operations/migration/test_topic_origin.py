@@ -59,7 +59,7 @@ def test_a_topic_of_karapace_is_ready(kafka: str) -> None:
     assert codes(kafka, made_topic(kafka, KARAPACE)) == []
 
 
-def test_what_fsck_finds_stops_the_move(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_finding_of_fsck_stops_the_move(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
     topic = made_topic(kafka, [*KARAPACE, OTHER_KEY])
     assert "LOG" in codes(kafka, topic)
     assert main(["migrate", "preflight", "--from", f"kafka:{kafka}/{topic}"]) == 100
@@ -95,7 +95,7 @@ DENIED = [
 
 
 @pytest.mark.slow
-def test_rights_that_are_denied_are_told() -> None:
+def test_the_preflight_reports_denied_rights() -> None:
     properties = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "allow.everyone.if.no.acl.found": "true",

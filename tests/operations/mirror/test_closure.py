@@ -19,7 +19,7 @@ def _remove(source: Api, subject: str) -> None:
     source("DELETE", f"/subjects/{subject}?permanent=true")
 
 
-def test_what_was_referred_to_is_followed_after_nobody_refers_to_it(shared: tuple[Api, Api]) -> None:
+def test_the_mirror_keeps_following_a_former_reference(shared: tuple[Api, Api]) -> None:
     source, target = shared
     options = Options(Naming(".closure", ("orders",)))
 

@@ -109,7 +109,7 @@ def test_a_polled_registry_without_schemas_does_not_empty_the_target(shared: Pai
     assert _kept(target, ".emptied") == kept
 
 
-def test_a_refused_feed_is_waited_for_or_ends_the_mirror(shared: Pair, front: Front) -> None:
+def test_the_mirror_waits_for_a_refused_feed_or_ends(shared: Pair, front: Front) -> None:
     source, target = shared
     front.refuse = lambda path: 429 if path.startswith("/events") else None
     with mirror(front.url, target.url, Options(Naming(".busy"))) as running:
@@ -127,14 +127,14 @@ def test_a_refused_feed_is_waited_for_or_ends_the_mirror(shared: Pair, front: Fr
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])
-def test_each_way_to_lack_an_export_is_known(shared: Pair, front: Front, status: int) -> None:
+def test_the_mirror_recognizes_each_way_to_lack_an_export(shared: Pair, front: Front, status: int) -> None:
     _, target = shared
     front.refuse = lambda path: status if path.startswith(("/export", "/events")) else None
     mirror_once(front.url, target.url, Options(Naming(f".lacks{status}")))
     assert _kept(target, f".lacks{status}") != set()
 
 
-def test_a_source_that_was_set_back_and_has_grown_since_is_noticed(shared: Pair, tmp_path: Path) -> None:
+def test_the_mirror_notices_a_source_that_was_set_back_and_has_grown_since(shared: Pair, tmp_path: Path) -> None:
     _, target = shared
     options, log = Options(Naming(".grown")), tmp_path / "log.db"
     with running_registry(f"sqlite:///{log}") as server:

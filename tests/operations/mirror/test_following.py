@@ -121,7 +121,7 @@ def test_a_change_arrives(followed: tuple[Api, Api, Running], name: str, togethe
     assert running.mirroring.metrics.full_syncs == 1
 
 
-def test_nobody_else_writes_into_the_target(followed: tuple[Api, Api, Running]) -> None:
+def test_only_the_mirror_writes_into_the_target(followed: tuple[Api, Api, Running]) -> None:
     _, target, _ = followed
     with pytest.raises(AssertionError, match="42205"):
         target.register("foreign", '"int"')
@@ -136,7 +136,7 @@ def test_the_mode_of_a_readonly_subject_is_the_same_in_the_target(followed: tupl
     assert target.state().modes["closed"] == "READONLY"
 
 
-def test_a_version_that_others_refer_to_is_replaced(followed: tuple[Api, Api, Running]) -> None:
+def test_the_mirror_replaces_a_referenced_version(followed: tuple[Api, Api, Running]) -> None:
     source, target, running = followed
     line = '{"subject":"%s","version":%d,"id":%d,"schema":%s,"references":%s}\n'
     text, refers = (

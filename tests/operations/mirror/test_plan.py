@@ -101,7 +101,7 @@ def test_conflicts(wanted: list[dict[str, Any]], held: list[dict[str, Any]], del
     assert any(conflict in told for told in plan.conflicts), plan.conflicts
 
 
-def test_who_refers_to_a_version_that_must_go_and_is_not_mirrored_is_named() -> None:
+def test_the_plan_names_unmirrored_referrers_of_a_version_to_delete() -> None:
     held = [_schema("a", 1, 1), _schema("foreign", 1, 2, '"long"', references=_REFERS)]
     plan = plan_changes(State(), TargetState(State.of_lines(held)), Scope(frozenset({"a"}), frozenset({"."})))
     assert plan.held_back == [(("foreign", 1), ("a", 1))]

@@ -25,7 +25,7 @@ DELETE /subjects/b
 """
 
 
-def test_only_reads_are_taken_from_a_log(tmp_path: Path) -> None:
+def test_the_command_takes_only_reads_from_a_log(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     log.write_text(_LOG)
     paths, left_out = read_requests(log)
@@ -36,14 +36,14 @@ def test_only_reads_are_taken_from_a_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"), [("{", "access.log:1 is no JSON"), ("\nhello", "access.log:2: expected a line")]
 )
-def test_a_line_that_is_no_request_is_named(tmp_path: Path, text: str, fault: str) -> None:
+def test_the_error_names_a_line_without_a_request(tmp_path: Path, text: str, fault: str) -> None:
     log = tmp_path / "access.log"
     log.write_text(text)
     with pytest.raises(Failure, match=fault):
         read_requests(log)
 
 
-def test_different_answers_are_found(
+def test_the_command_finds_different_answers(
     registries: tuple[Api, Api], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source, target = registries

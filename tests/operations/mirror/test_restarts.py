@@ -73,7 +73,7 @@ def test_a_second_mirror_takes_over_from_the_first(registries: Pair) -> None:
     assert target.state().versions == {}
 
 
-def test_a_source_whose_log_was_replaced_is_told_and_nothing_is_deleted(registries: Pair) -> None:
+def test_the_mirror_reports_a_replaced_source_log_and_deletes_nothing(registries: Pair) -> None:
     source, target = registries
     source.register("a", '"int"')
     mirror_once(source.url, target.url)
@@ -107,7 +107,7 @@ def test_a_source_that_was_restarted_empty_does_not_empty_the_target(registries:
     assert ("a", 1) in target.state().versions
 
 
-def test_a_source_that_was_set_back_is_told(tmp_path: Path, registries: Pair) -> None:
+def test_the_mirror_reports_a_source_that_was_set_back(tmp_path: Path, registries: Pair) -> None:
     _, target = registries
     log = tmp_path / "log.db"
     with running_registry(f"sqlite:///{log}") as first:
@@ -145,7 +145,7 @@ def test_a_conflict_stops_the_mirror_and_nothing_is_written(registries: Pair) ->
     assert set(target.state().versions) == {("a", 1)}
 
 
-def test_ends_that_are_away_are_waited_for() -> None:
+def test_the_mirror_waits_for_an_unreachable_source_or_target() -> None:
     with running_registry("memory:") as left, running_registry("memory:") as right:
         source, port = Api(left.url), int(right.url.rpartition(":")[2])
         source.register("a", '"int"')
@@ -189,7 +189,7 @@ def test_subjects_are_mirrored_under_other_names(
     assert {name for name, _ in target.state().versions} == target_subjects
 
 
-def test_what_chosen_subjects_refer_to_is_mirrored_too(registries: Pair) -> None:
+def test_the_mirror_also_copies_references_of_the_chosen_subjects(registries: Pair) -> None:
     source, target = registries
     options = Options(Naming(patterns=("orders",)))
     record = '{"type":"record","name":"%s","fields":[%s]}'
@@ -206,7 +206,7 @@ def test_what_chosen_subjects_refer_to_is_mirrored_too(registries: Pair) -> None
         mirror_once(source.url, target.url, Options(Naming(rename="x-${subject}"), adopt=True))
 
 
-def test_without_deletes_the_target_keeps_what_is_deleted(registries: Pair) -> None:
+def test_without_deletes_the_target_keeps_deleted_versions(registries: Pair) -> None:
     source, target = registries
     source.register("a", '"int"')
     source.register("b", '"long"')

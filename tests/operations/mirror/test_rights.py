@@ -84,7 +84,7 @@ def test_with_fewer_rights_the_mirror_ends_and_writes_nothing(ends: tuple[str, A
         ("few", ["few"], {"few"}, {"manifest", "schema", "end"}),
     ],
 )
-def test_an_export_of_names_has_what_may_be_seen(
+def test_an_export_of_names_has_the_visible_subjects(
     ends: tuple[str, Api], who: str, names: list[str], subjects: set[str], kinds: set[str]
 ) -> None:
     answer = httpx.get(f"{_url(ends[0], who)}/export", params={"subject": names}, timeout=SECONDS)

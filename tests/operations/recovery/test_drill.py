@@ -62,7 +62,7 @@ def _interrupted(*_arguments: object, **_options: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_drill_takes_no_registry_that_has_something(registries: tuple[Api, Api]) -> None:
+def test_a_drill_refuses_a_registry_with_schemas(registries: tuple[Api, Api]) -> None:
     source, scratch = registries
     scratch("PUT", "/config", {"compatibility": "FULL"})
     scratch("PUT", "/mode", {"mode": "READONLY"})

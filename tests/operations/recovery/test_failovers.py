@@ -31,7 +31,7 @@ def _without_new_contexts(targets: _Targets) -> _Targets:
 
 
 @pytest.mark.parametrize("broken", [_without_gap, _without_new_contexts])
-def test_the_checker_finds_what_a_promotion_without_gaps_gives_twice(
+def test_the_checker_finds_ids_that_a_promotion_without_gaps_gives_twice(
     broken: Callable[[_Targets], _Targets], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(promote, "_targets", broken(promote._targets))

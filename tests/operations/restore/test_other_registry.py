@@ -114,7 +114,7 @@ def test_all_but_the_listed_losses_is_restored(registry: str, logical: Path) -> 
     assert (after.configs, after.modes) == (made.configs, made.modes)
 
 
-def test_an_old_registry_gets_what_it_can_hold(registry: str, logical: Path) -> None:
+def test_an_old_registry_gets_the_supported_part_of_a_backup(registry: str, logical: Path) -> None:
     accepted = _ALL | {"metadata", "rules", "settings"}
     restored = _restore(logical, registry, _is_old, accepted)
     assert [loss.kind for loss in restored.losses] == ["marks", "contexts", "metadata", "rules", "settings"]

@@ -203,7 +203,7 @@ def test_the_topic_of_a_running_registry_is_refused(magicbyte: Command, logical:
         assert text in outcome.err
 
 
-def test_what_the_registry_refuses_is_told_before_anything_is_written(magicbyte: Command, tmp_path: Path) -> None:
+def test_restore_reports_refusals_of_the_registry_before_writing(magicbyte: Command, tmp_path: Path) -> None:
     """A dry run finds it; here modes must not change, and the file brings one."""
     file = tmp_path / "modes.ndjson"
     file.write_bytes(export_of([schema("a", 1, 1, '"int"'), {"kind": "mode", "subject": "a", "mode": "READONLY"}]))
@@ -221,7 +221,7 @@ def _topic(kafka: str, partitions: int, configs: dict[str, str]) -> str:
     return topic
 
 
-def test_what_is_left_of_a_cut_file_is_restored_on_demand(magicbyte: Command, logical: Path, tmp_path: Path) -> None:
+def test_restore_writes_the_rest_of_a_cut_file_on_request(magicbyte: Command, logical: Path, tmp_path: Path) -> None:
     whole = logical.read_bytes()
     cut = tmp_path / "cut.ndjson"
     cut.write_bytes(whole[: whole.index(b'"proto-value"')])

@@ -129,9 +129,7 @@ def test_a_restored_log_is_compared_record_by_record(
 
 
 @pytest.mark.parametrize(("headers", "code"), [((), 0), ((("h", b"1"),), 100)])
-def test_an_accepted_loss_is_told_by_the_exit_code(
-    headers: Headers, code: int, magicbyte: Command, tmp_path: Path
-) -> None:
+def test_the_exit_code_shows_an_accepted_loss(headers: Headers, code: int, magicbyte: Command, tmp_path: Path) -> None:
     key, value = b'{"keytype":"CONFIG","magic":0}', b'{"compatibilityLevel":"FULL"}'
     backup = tmp_path / "raw.ndjson"
     write_raw(Records([RawRecord(0, 5, key, value, headers)]), backup, progress=quiet)
@@ -144,7 +142,7 @@ def test_an_accepted_loss_is_told_by_the_exit_code(
 
 
 @pytest.mark.parametrize("kind", TARGETS)
-def test_an_id_above_deleted_ones_is_never_given_again(
+def test_a_restored_registry_never_reuses_ids_of_deleted_schemas(
     kind: str,
     magicbyte: Command,
     logical: Path,
@@ -186,7 +184,7 @@ def test_a_dry_run_writes_nothing(magicbyte: Command, logical: Path, make_target
     assert state_at(registry).versions == {}
 
 
-def test_verify_finds_what_differs_in_both_directions(magicbyte: Command, logical: Path, shared_registry: str) -> None:
+def test_verify_finds_differences_in_both_directions(magicbyte: Command, logical: Path, shared_registry: str) -> None:
     lacking = logical.with_name("lacking.ndjson")
     lines = [line for line in LINES if line.get("subject") != "ruled-value"]
     lacking.write_bytes(export_of([*lines, schema("more-value", 1, 40, '"int"')]))

@@ -46,7 +46,7 @@ _PAYMENT = {("payments-value", 2), ("orders-value", 3)}
         ),
     ],
 )
-def test_a_part_comes_with_all_that_it_refers_to(
+def test_a_selected_part_includes_all_its_references(
     patterns: list[str], versions: set[tuple[str, int]], settings: set[str]
 ) -> None:
     part = select(made_state(), [parse_selection(pattern) for pattern in patterns])

@@ -160,7 +160,7 @@ def test_a_file_that_contradicts_itself_is_refused(
         (lambda _: b"hello\n", "of no known form"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told(change: Callable[[bytes], bytes], fault: str, tmp_path: Path) -> None:
+def test_the_error_names_the_fault_of_a_file(change: Callable[[bytes], bytes], fault: str, tmp_path: Path) -> None:
     path = written(tmp_path, "logical.ndjson")
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(Unreadable, match=fault):

@@ -89,7 +89,7 @@ def test_each_form_is_recognized_and_read_to_the_same_records_and_state(form: st
 
 
 @pytest.mark.parametrize("form", _FORMS)
-def test_a_raw_backup_of_each_form_keeps_its_records_and_what_it_cannot_tell(form: str, tmp_path: Path) -> None:
+def test_a_raw_backup_of_each_form_keeps_its_records_and_notes(form: str, tmp_path: Path) -> None:
     write, _, records = _FORMS[form]
     path = write(tmp_path / "file.txt", RECORDS)
     assert main(["backup", str(path), "--format", "raw", "-o", str(tmp_path / "raw.ndjson")]) == 0
@@ -141,7 +141,7 @@ _NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n
 
 
 @given(st.lists(st.tuples(_NAMES, st.none() | _NAMES), min_size=1, max_size=4), st.sampled_from(list(_FORMS)))
-def test_what_is_written_in_any_form_is_read_again(
+def test_the_reader_reads_every_written_form(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str | None]], form: str
 ) -> None:
     write, kind, _ = _FORMS[form]
@@ -232,7 +232,7 @@ def test_metadata_that_does_not_fit_the_records_is_refused(changed: dict[str, An
         KarapaceV3(path).read()
 
 
-def test_a_changed_record_is_told_by_the_next_checkpoint(tmp_path: Path) -> None:
+def test_the_next_checkpoint_reveals_a_changed_record(tmp_path: Path) -> None:
     path = karapace_v3(tmp_path / "backup", RECORDS)
     data = (path / DATA).read_bytes()
     (path / DATA).write_bytes(data.replace(b"long", b"lOng", 1))
@@ -279,7 +279,9 @@ def test_a_changed_record_is_told_by_the_next_checkpoint(tmp_path: Path) -> None
         (SchemaList, '{"schemas":{}}', "it has no list of schemas"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_and_where_is_told(kind: Callable[[Path], Any], content: str, told: str, tmp_path: Path) -> None:
+def test_the_error_names_the_fault_and_its_place(
+    kind: Callable[[Path], Any], content: str, told: str, tmp_path: Path
+) -> None:
     path = tmp_path / "file"
     path.write_text(content)
     with pytest.raises(Unreadable, match=told) as raised:

@@ -166,7 +166,7 @@ def test_an_export_says_in_its_manifest_that_subjects_are_hidden(guarded: Guarde
     }
 
 
-def test_a_partial_file_gives_its_lack_to_the_next_one(guarded: Guarded, few: Path, tmp_path: Path) -> None:
+def test_a_backup_of_a_partial_file_is_also_partial(guarded: Guarded, few: Path, tmp_path: Path) -> None:
     again, third, key = tmp_path / "again.ndjson", tmp_path / "third.ndjson", tmp_path / "key"
     key.write_text("k" * 32)
     with open_source(str(few), Properties()) as source:
@@ -198,7 +198,9 @@ def test_a_partial_file_gives_its_lack_to_the_next_one(guarded: Guarded, few: Pa
         ({"format": 2, "withheld": []}, 0, 0),
     ],
 )
-def test_a_manifest_tells_what_a_file_lacks(fields: dict[str, Any], notes: int, withheld: int, tmp_path: Path) -> None:
+def test_a_manifest_names_the_missing_parts_of_a_file(
+    fields: dict[str, Any], notes: int, withheld: int, tmp_path: Path
+) -> None:
     path = tmp_path / "x.ndjson"
     body = json.dumps({"kind": "manifest", **fields}, separators=(",", ":")).encode() + b"\n"
     path.write_bytes(body + closing_line(1, sha256(body).hexdigest()))

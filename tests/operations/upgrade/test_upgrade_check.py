@@ -138,7 +138,7 @@ def test_nodes_are_replaced_followers_first(
 
 
 @pytest.mark.parametrize("text", ["", "0", "0.x", "1.2.3.4", "-1.0", "latest"])
-def test_what_is_no_release_is_refused(text: str) -> None:
+def test_the_check_refuses_an_unknown_release(text: str) -> None:
     with pytest.raises(Failure, match="is no release; write it as"):
         release_of(text)
 
@@ -195,7 +195,7 @@ def test_a_database_and_its_node(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_a_wrong_call_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_check_reports_a_wrong_call(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["upgrade", "check"])
     assert ended.value.code == 2

@@ -217,7 +217,7 @@ def test_the_environment_of_a_service_is_sorted(service: str, magicbyte: Run, tm
         ("c.yaml", "services: {a: {environment: {B: 1}}}", (), "c.yaml has 1 services, none with settings"),
     ],
 )
-def test_a_wrong_file_is_told(
+def test_the_command_reports_a_wrong_file(
     name: str,
     text: str,
     options: tuple[str, ...],
