@@ -68,7 +68,7 @@ def test_every_dependency_has_an_accepted_licence() -> None:
     assert all(entry["reason"] for entry in accepted["exceptions"].values())
 
 
-def test_an_sbom_that_is_not_what_pip_installs_is_found() -> None:
+def test_the_check_finds_an_sbom_that_differs_from_the_installed_packages() -> None:
     bill = '{"components": [{"name": "Py_YAML", "version": "6"}, {"name": "b.c", "version": "1"}]}'
     assert components(bill) == {"py-yaml": "6", "b-c": "1"}
     assert differences({"py-yaml": "6", "b-c": "1"}, components(bill)) == []

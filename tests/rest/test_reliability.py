@@ -191,7 +191,7 @@ def test_the_proxy_is_killed_while_consuming(broker: Any, wide: str, rest: Any) 
         assert not offsets or min(offsets) == committed.get(partition, 0)
 
 
-def test_a_token_brings_back_what_a_cut_connection_lost(proxy_url: str, rest: Any, topic: str) -> None:
+def test_a_token_brings_back_the_records_of_a_cut_connection(proxy_url: str, rest: Any, topic: str) -> None:
     rest.produce(topic, [{"value": "x" * 1000 + str(index)} for index in range(300)])
     path = rest.subscribed(topic)
     assert len(rest.read(path, max_bytes=1, token="first")) == 1

@@ -80,7 +80,7 @@ def test_a_new_secret_is_given_to_one_node_after_the_other():
 
 
 @pytest.mark.parametrize("value", ["", "x", "a.b.c", "eyJhbGciOiJub25lIn0.e30."])
-def test_what_is_no_identity_is_forged(value: str):
+def test_an_unreadable_identity_counts_as_forged(value: str):
     with pytest.raises(ForgedIdentity, match="it is not signed with this group's secret"):
         signer().verify(value, "GET", "/")
 

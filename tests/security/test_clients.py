@@ -183,7 +183,7 @@ def test_settings_come_from_files_the_environment_and_the_command_line(
     assert run("register", "--dry-run", "--property", f"ssl.ca.location={project}/none.pem")[0] == 1
 
 
-def test_the_own_file_of_the_project_stays_beside_them(secured: SecuredRegistry, project: Path, run: Command):
+def test_the_project_file_applies_together_with_the_client_file(secured: SecuredRegistry, project: Path, run: Command):
     (project / "app.second.avsc").write_text(ORDER)
     (project / "other.toml").write_text(f'registry = "{secured.url}"\nexclude = ["**"]\n')
     both = ("--config", "other.toml", "--config", str(secured.files.clients))
@@ -235,7 +235,7 @@ def test_the_rest_proxy_shows_its_certificate_to_the_registry(kafka: str, secure
     assert (answer.status_code, answer.json()["offsets"][0]["offset"]) == (200, 0)
 
 
-def test_an_unreadable_subject_is_told(secured: SecuredRegistry):
+def test_the_client_raises_the_refusal_for_an_unreadable_subject(secured: SecuredRegistry):
     settings = {**secured.admin["basic"], "basic.auth.user.info": f"app:{secured.passwords['app']}"}
     with SchemaRegistryClient(settings) as client, pytest.raises(RegistryError) as refused:
         client.get_version("other", 1)

@@ -47,7 +47,7 @@ def secrets(folder: Path) -> dict[str, str]:
     return read_properties_file(folder / "secrets.properties")
 
 
-def test_only_its_owner_can_read_it(made: tuple[Path, int]):
+def test_only_the_owner_can_read_the_generated_files(made: tuple[Path, int]):
     folder, _ = made
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}

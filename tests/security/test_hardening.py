@@ -82,7 +82,7 @@ def test_settings_go_before_our_headers(start_either: Start) -> None:
     assert "x-content-type-options" not in headers
 
 
-def test_what_depends_on_the_principal_is_stored_nowhere(start_registry: Start, tmp_path: Path) -> None:
+def test_no_cache_stores_answers_that_depend_on_the_principal(start_registry: Start, tmp_path: Path) -> None:
     with client(start_registry(guarded(tmp_path))) as admin:
         admin.post("/subjects/a/versions", json={"schema": '"int"'})
         for path in (
@@ -179,7 +179,7 @@ def test_nothing_is_posted_to_a_link_local_address(addresses: list[str], monkeyp
         asyncio.run(post())
 
 
-def test_what_was_looked_up_is_what_is_posted_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_webhooks_post_to_the_resolved_address(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -213,7 +213,7 @@ def ends(lines: Iterator[str]) -> list[str]:
     return [line for line in lines if line.startswith("data:")]
 
 
-def test_a_stream_goes_on_while_its_reader_is_good(start_registry: Start, tmp_path: Path) -> None:
+def test_a_stream_continues_while_its_reader_has_valid_credentials(start_registry: Start, tmp_path: Path) -> None:
     server = start_registry(guarded(tmp_path))
     with client(server) as admin, following(server, "reader") as lines:
         write_users(tmp_path / "users", (*PEOPLE, "another"))

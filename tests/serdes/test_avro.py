@@ -46,7 +46,7 @@ def test_first_message_to_the_byte(client: RegistryClient, app: Any):
     assert len(app.requests) == asked
 
 
-def test_there_and_back(client: RegistryClient):
+def test_avro_round_trip(client: RegistryClient):
     message = AvroSerializer(client, USER)({"name": "ada"}, VALUE)
     deserialize = AvroDeserializer(client)
     for data in (message, bytearray(message), memoryview(message)):
@@ -302,7 +302,7 @@ def test_a_schema_with_a_comment(client: RegistryClient):
     ("datum", "path", "value_type"),
     [({"name": 1}, "$.name", "int"), ({}, "$.name", "nothing"), ("ada", "$", "str")],
 )
-def test_a_datum_that_does_not_fit(client: RegistryClient, datum: Any, path: str, value_type: str):
+def test_a_datum_of_a_wrong_type(client: RegistryClient, datum: Any, path: str, value_type: str):
     serialize = AvroSerializer(client, USER)
     for _ in range(2):
         with pytest.raises(DatumMismatch) as raised:
@@ -311,7 +311,7 @@ def test_a_datum_that_does_not_fit(client: RegistryClient, datum: Any, path: str
         assert raised.value.expected
 
 
-def test_bytes_that_are_none(client: RegistryClient):
+def test_a_text_for_a_schema_of_bytes(client: RegistryClient):
     with pytest.raises(DatumMismatch) as raised:
         AvroSerializer(client, '"bytes"')("text", VALUE)
     assert raised.value == DatumMismatch("$", "str", "bytes")
@@ -370,7 +370,7 @@ def test_the_subject_of_a_record_is_no_hindrance(client: RegistryClient):
     assert latest(message, VALUE) == {"name": "ada", "age": 7}
 
 
-def test_what_is_kept_is_bounded(client: RegistryClient, app: Any):
+def test_the_cache_of_schemas_is_bounded(client: RegistryClient, app: Any):
     serialize = AvroSerializer(client, USER, conf={"max.schemas.per.subject": 2, "subject.name.strategy": "RECORD"})
     for topic in ("a", "b", "c", "a"):
         assert serialize({"name": "ada"}, SerializationContext(topic, MessageField.VALUE))

@@ -17,11 +17,11 @@ MISSING = {
 
 
 @pytest.mark.parametrize("name", serdes.__all__)
-def test_every_name_is_there(name: str):
+def test_the_package_exports_every_listed_name(name: str):
     assert getattr(serdes, name) is not None
 
 
-def test_a_name_that_is_not():
+def test_an_unknown_name_raises_attribute_error():
     with pytest.raises(AttributeError):
         serdes.Nope  # noqa: B018  # asking is the test
 

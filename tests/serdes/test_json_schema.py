@@ -30,7 +30,7 @@ USER = (
 VALUE = SerializationContext("users", "value")
 
 
-def test_there_and_back(client: RegistryClient, app: Any):
+def test_json_schema_round_trip(client: RegistryClient, app: Any):
     serialize = JSONSerializer(USER, client)
     deserialize = JSONDeserializer(None, None, client)
     for _ in range(2):
@@ -76,7 +76,7 @@ def test_integers_have_no_bounds(client: RegistryClient):
         ),
     ],
 )
-def test_a_datum_that_does_not_fit(client: RegistryClient, datum: Any, error: DatumMismatch):
+def test_a_datum_of_a_wrong_type(client: RegistryClient, datum: Any, error: DatumMismatch):
     with pytest.raises(DatumMismatch) as raised:
         JSONSerializer(USER, client)(datum, VALUE)
     assert raised.value == error

@@ -55,7 +55,7 @@ def classes(protobuf_classes: Callable[[dict[str, str]], Classes]) -> Classes:
     return protobuf_classes(FILES)
 
 
-def test_there_and_back(client: RegistryClient, classes: Classes):
+def test_protobuf_round_trip(client: RegistryClient, classes: Classes):
     first = classes("acme.First")
     serialize = ProtobufSerializer(first, client)
     for deserialize in (

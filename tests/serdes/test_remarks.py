@@ -233,7 +233,7 @@ def test_remarks_have_limits() -> None:
     assert remarks.left_out == 51
 
 
-def test_the_consumer_prints_them_on_demand() -> None:
+def test_the_consumer_prints_remarks_on_request() -> None:
     client = RegistryClient("mock://remarks")
     first, _ = [client.register("t-value", SchemaText("AVRO", json.dumps(text))) for text in (WRITER, READER)]
     message = b"\0" + first.id.to_bytes(4, "big") + b"\2\2x"

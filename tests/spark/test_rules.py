@@ -211,7 +211,7 @@ def test_no_migration_is_needed_without_the_latest_version(spark: SparkSession, 
     "rule_set",
     [{"domainRules": [{**ENCRYPT, "disabled": True}]}, {"domainRules": [ENCRYPT], "enableAt": "NONE"}],
 )
-def test_rules_that_serializers_pass_over_too(spark: SparkSession, avro: Any, subject: str, rule_set: Any) -> None:
+def test_rules_that_serializers_also_skip(spark: SparkSession, avro: Any, subject: str, rule_set: Any) -> None:
     schema_id = register(avro, subject, AVRO, **rule_set)
     settings = {"subject": subject, "registry": avro.registry}
     written = to_confluent_avro(F.struct(F.lit("123").alias("ssn")), schema=AVRO_TEXT, **settings)

@@ -31,7 +31,7 @@ def test_each_file_belongs_to_a_part_of_the_page() -> None:
     assert places([call for call in log_calls() if not call.file.startswith(prefixes)]) == []
 
 
-def test_events_that_are_set_in_another_way_are_known() -> None:
+def test_the_check_knows_events_outside_of_log_calls() -> None:
     """An assignment of `event`, or a dictionary with it, outside of the calls that are read."""
     known = events_of(log_calls())
     assert {call.event for call in OTHERS} >= _LIBRARY_EVENTS

@@ -76,7 +76,7 @@ def test_the_wheel_has_the_built_page(build: Callable[..., Path]) -> None:
     assert len(gzip.compress(body)) < 48_000
 
 
-def test_a_wheel_without_node_has_the_modules_as_they_lie(build: Callable[..., Path]) -> None:
+def test_a_wheel_built_without_node_has_the_unchanged_modules(build: Callable[..., Path]) -> None:
     with zipfile.ZipFile(build(MAGICBYTE_PAGE="modules")) as archive:
         names = {name for name in archive.namelist() if name.startswith(PAGE)}
     assert names == {str(path.relative_to(ROOT)) for path in (ROOT / PAGE).rglob("*") if path.is_file()}

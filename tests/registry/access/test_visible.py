@@ -95,7 +95,7 @@ def test_lists_omit_hidden_subjects(read: Callable[[View], Any], shown: Any, all
 
 
 @pytest.mark.parametrize("name", ["apply", "become", "entries_after", "recent", "tables"])
-def test_what_is_for_the_node_itself_is_refused(name: str) -> None:
+def test_the_visible_view_refuses_methods_for_the_node_alone(name: str) -> None:
     with pytest.raises(AttributeError, match=f"has no `{name}`"):
         getattr(visible(whole()), name)
 

@@ -100,7 +100,7 @@ def test_metrics_count_the_nodes(pair: list[ServerProcess]) -> None:
             time.sleep(0.1)
 
 
-def test_what_one_node_has_answered_another_finds_at_once(pair: list[ServerProcess]) -> None:
+def test_a_node_finds_at_once_a_schema_that_another_node_has_answered(pair: list[ServerProcess]) -> None:
     for number in range(25):
         writer, reader = pair[number % 2], pair[(number + 1) % 2]
         subject = f"read-your-writes-{number}"
@@ -209,7 +209,7 @@ def test_the_broker_killed_and_restarted_under_writes_loses_nothing() -> None:
         assert len(set(ids.values())) == len(ids)
 
 
-def test_a_disk_that_is_full_is_told_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_node_reports_a_full_disk_and_loses_nothing(tmp_path: Path) -> None:
     with running_registry(f"sqlite:///{tmp_path}/schemas.db") as server:
         assert register(server, "before", '"int"').status_code == 200
         assert server.pid is not None
@@ -290,7 +290,7 @@ def test_a_topic_that_would_lose_schemas_is_refused(kafka: str, partitions: int,
         prepare_topic({"bootstrap.servers": kafka}, topic, replication=1, configs={}, skip_validation=False, timeout=10)
 
 
-def test_what_an_aborted_transaction_wrote_is_made_good(kafka: str) -> None:
+def test_the_registry_repairs_the_effects_of_an_aborted_transaction(kafka: str) -> None:
     topic = f"aborted-{uuid.uuid4()}"
     client = {"bootstrap.servers": kafka}
     prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
@@ -393,7 +393,7 @@ def test_nodes_restarted_in_turn_fail_no_request_of_a_client_that_retries_once(k
         assert failed == []
 
 
-def test_no_node_leads_beside_a_live_registry_of_confluents(kafka: str) -> None:
+def test_no_node_leads_while_a_registry_of_confluent_is_alive(kafka: str) -> None:
     group = str(uuid.uuid4())
     properties = {"kafkastore.topic": f"_schemas-{uuid.uuid4()}", "schema.registry.group.id": group}
     with (

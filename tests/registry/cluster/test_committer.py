@@ -91,7 +91,7 @@ def committer(log: FaultyLog, view: View) -> Iterator[Committer]:
     committer.stop()
 
 
-def test_commands_that_wait_together_are_appended_together(log: FaultyLog, view: View) -> None:
+def test_the_committer_appends_waiting_commands_together(log: FaultyLog, view: View) -> None:
     committer = Committer(log, view)
     waiting = [committer.submit(registration(f"s{number}", f'"{name}"')) for number, name in enumerate(NAMES)]
     committer.start()
@@ -142,7 +142,7 @@ def costly(subject: str) -> Command[Version]:
     return decide
 
 
-def test_a_command_sees_what_its_batch_decided_before_it(log: FaultyLog, view: View) -> None:
+def test_a_command_sees_earlier_decisions_of_its_batch(log: FaultyLog, view: View) -> None:
     committer = Committer(log, view)
     same = [committer.submit(registration("s", '"int"')) for _ in range(12)]
     other = committer.submit(registration("s", '"string"'))
@@ -173,7 +173,7 @@ def test_compatibility_is_decided_again_after_another_writer(committer: Committe
     assert raised.value.kind is errors.INCOMPATIBLE_SCHEMA
 
 
-def test_what_was_decided_on_a_view_that_moved_is_decided_again(log: FaultyLog, view: View) -> None:
+def test_the_committer_repeats_decisions_on_an_outdated_view(log: FaultyLog, view: View) -> None:
     """Another node appends, and a reader of this one catches up, while a command is being decided."""
     committer = Committer(log, view)
     theirs = b'{"subject":"t","version":1,"id":1,"schemaType":"AVRO","schema":"\\"int\\"","deleted":false}'
@@ -207,7 +207,7 @@ def test_where_the_log_refuses_nothing_of_the_batch_happened(log: FaultyLog, vie
     committer.stop()
 
 
-def test_a_record_that_the_log_finds_too_large_is_refused_alone(log: FaultyLog, view: View) -> None:
+def test_the_committer_refuses_only_the_record_that_is_too_large_for_the_log(log: FaultyLog, view: View) -> None:
     committer = Committer(log, view)
     large = record_of("R", '{"name":"a","type":"int","doc":"too large"}')
     waiting = [committer.submit(registration(*command)) for command in (("a", '"int"'), ("b", large), ("c", '"long"'))]
@@ -219,7 +219,7 @@ def test_a_record_that_the_log_finds_too_large_is_refused_alone(log: FaultyLog, 
     assert sorted(view.subjects()) == ["a", "c"]
 
 
-def test_a_defect_in_one_command_is_that_commands_own(committer: Committer) -> None:
+def test_a_defect_in_one_command_fails_that_command_alone(committer: Committer) -> None:
     def broken(_view: View, _now: int) -> Decision[None]:
         raise ZeroDivisionError
 

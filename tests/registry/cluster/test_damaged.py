@@ -96,7 +96,7 @@ LOSSES = [remove_wal, cut_wal, damage_last_frame, damage_middle, damage_header, 
 
 
 @pytest.mark.parametrize("lose", LOSSES, ids=lambda lose: lose.__name__)
-def test_no_id_is_given_twice_whatever_is_lost(folder: Path, lose: Any) -> None:
+def test_no_loss_makes_the_registry_give_an_id_twice(folder: Path, lose: Any) -> None:
     lose(folder)
     properties = {"magicbyte.storage.accept.damage": "true"}
     with running_registry(f"sqlite:///{folder}/schemas.db", properties=properties) as server:
@@ -184,14 +184,14 @@ def test_the_log_of_a_killed_process_is_whole(wal: Path) -> None:
 
 @pytest.mark.parametrize("number", range(10))
 @pytest.mark.parametrize("inside", [0, 4, 8, 16, FRAME, FRAME + PAGE - 1])
-def test_a_bad_frame_is_found_if_a_commit_lies_behind_it(wal: Path, number: int, inside: int) -> None:
+def test_the_check_finds_a_bad_frame_before_a_commit(wal: Path, number: int, inside: int) -> None:
     flip(wal, frame(number) + inside)
     # If the checksum itself is bad, the next frame's is, too: it continues it.
     behind = 9 - number - (inside == 16)
     assert find_damage(wal) == (Damage(frame(number), behind) if behind > 0 else None)
 
 
-def test_damage_of_the_header_is_found(wal: Path) -> None:
+def test_the_check_finds_damage_of_the_header(wal: Path) -> None:
     whole = wal.read_bytes()
     for place in (0, 9, 17, 25):
         wal.write_bytes(whole)
@@ -282,7 +282,7 @@ def ids_in(path: Path) -> dict[str, int]:
         ([2**31 - 1], False, True, 2**31 - 1),
     ],
 )
-def test_a_file_tells_up_to_which_ids_were_given(
+def test_a_file_contains_the_highest_given_ids(
     tmp_path: Path, given: list[int], is_closed: bool, rebooted: bool, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = ReservedIds(tmp_path / "ids")
@@ -359,7 +359,7 @@ def test_ids_that_cannot_be_reserved_are_not_given(tmp_path: Path) -> None:
         ReservedIds(tmp_path / "missing" / "ids")
 
 
-def test_only_what_the_database_lacks_is_marked(tmp_path: Path) -> None:
+def test_the_registry_marks_only_ids_that_the_database_lacks(tmp_path: Path) -> None:
     ids = ReservedIds(tmp_path / "ids")
     assert ids.mark_lost(View(), 0).records == ()
     ids.given_before = {".": 3, ".a": 2}

@@ -98,7 +98,7 @@ def test_a_request_leaves_nothing_to_the_garbage_collector(
 
 
 @pytest.mark.parametrize(("status", "secret"), [(401, b"wrong"), (403, b"right")])
-def test_a_request_that_is_refused_leaves_nothing_either(tmp_path: Path, status: int, secret: bytes) -> None:
+def test_a_refused_request_leaves_no_garbage(tmp_path: Path, status: int, secret: bytes) -> None:
     users, rules = tmp_path / "users", tmp_path / "rules"
     users.write_text(f"alice:{hash_key('right')}\n")
     users.chmod(0o600)

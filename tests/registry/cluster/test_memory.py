@@ -45,7 +45,7 @@ except MemoryError as error:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space are Linux's")
-def test_a_record_that_there_is_no_memory_for_is_not_passed_over() -> None:
+def test_a_node_without_memory_does_not_skip_a_record() -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-c", LIMITED], capture_output=True, text=True, check=False, timeout=60
     )
@@ -103,7 +103,7 @@ def test_a_lack_of_memory_is_no_fault_of_the_text(read: Any) -> None:
 
 
 @pytest.mark.usefixtures("without_memory")
-def test_a_new_leader_passes_over_no_record_because_it_lacks_memory() -> None:
+def test_a_new_leader_without_memory_skips_no_record() -> None:
     with pytest.raises(MemoryError):
         amends(View(), [LogEntry(0, KEY, LARGE, 0)], 5)
 
@@ -182,7 +182,7 @@ class ForgetfulConsumer(Consumer):
         raise SystemError("returned a result with an exception set") from MemoryError("no memory for a message")
 
 
-def test_what_a_consumer_had_no_memory_for_is_read_again(monkeypatch: pytest.MonkeyPatch, kafka: str) -> None:
+def test_a_node_reads_a_record_again_after_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch, kafka: str) -> None:
     monkeypatch.setattr(reader_module, "Consumer", ForgetfulConsumer)
     reader = TopicReader({"bootstrap.servers": kafka}, "none", isolation="read_committed")
     reader.seek(7)

@@ -106,7 +106,9 @@ def test_records_missing_from_the_log_leave_every_answer_and_cache(
     assert changes_since(node.view, before + 1) == []
 
 
-def test_a_log_that_ends_before_what_was_read_is_another_log(node: Node, log: ForgetfulLog, client: TestClient) -> None:
+def test_a_log_that_ends_before_the_read_offset_is_another_log(
+    node: Node, log: ForgetfulLog, client: TestClient
+) -> None:
     register(client, "stays", "Stays")
     register(client, "gone", "Gone")
     log.forget("gone")
@@ -114,7 +116,7 @@ def test_a_log_that_ends_before_what_was_read_is_another_log(node: Node, log: Fo
         node.sync()
 
 
-def test_nothing_but_health_is_answered_while_the_view_may_not_be_served(
+def test_a_suspended_node_answers_only_health_requests(
     node: Node, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(offset_tokens, "WAIT_SECONDS", 0.1)

@@ -26,9 +26,7 @@ class Lines(logging.Handler):
         self.is_there.set()
 
 
-def test_a_long_start_logs_how_far_it_has_come(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_long_start_logs_its_progress(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(replay_status, "_LOG_SECONDS", 0.01)
     lines = Lines()
     log = logging.getLogger("magicbyte.registry.node")

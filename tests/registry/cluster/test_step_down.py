@@ -149,7 +149,7 @@ def test_requests_at_once_share_the_answer_and_the_next_one_names_the_new_leader
     assert register(leader, "after").status_code == 200
 
 
-def test_a_member_that_was_killed_prevents_it(trio: Trio) -> None:
+def test_a_killed_member_prevents_a_step_down(trio: Trio) -> None:
     leader, other = trio.leader_and_other()
     other.kill()
     try:
@@ -176,7 +176,7 @@ def test_a_storage_without_a_leader_refuses(api: Api) -> None:
         ("admin", "# None.\n", 409, 40912),
     ],
 )
-def test_it_needs_the_right_to_alter_the_registry(
+def test_a_step_down_needs_the_right_to_alter_the_registry(
     guarded: GuardedApi, name: str, rules: str, status: int, code: int
 ) -> None:
     guarded.replace_rules(rules)

@@ -73,7 +73,7 @@ def test_stopped_workers_leave_their_files_whole(tmp_path: Path) -> None:
         assert versions_in(tmp_path / "data/schemas.db") == 20
 
 
-def test_what_follows_changes_does_not_hold_up_a_stop() -> None:
+def test_followers_of_changes_do_not_delay_a_stop() -> None:
     with running_registry() as server, httpx.stream("GET", f"{server.url}/events", timeout=20) as following:
         lines = following.iter_lines()
         assert next(lines) == ": following"
@@ -84,7 +84,7 @@ def test_what_follows_changes_does_not_hold_up_a_stop() -> None:
         assert "timeout graceful shutdown exceeded" not in server.log.read_text()
 
 
-def test_each_write_that_was_answered_before_a_stop_is_there_after_it(tmp_path: Path) -> None:
+def test_a_stop_loses_no_answered_write(tmp_path: Path) -> None:
     answered: dict[str, int] = {}
     enough = threading.Event()
 
@@ -198,7 +198,7 @@ def test_an_answer_under_way_when_the_stop_comes_is_finished() -> None:
         assert server.wait(20) == 0
 
 
-def test_a_stop_is_asked_for_once(tmp_path: Path) -> None:
+def test_repeated_signals_do_not_interrupt_a_stop(tmp_path: Path) -> None:
     """A second signal, as of an impatient supervisor, does not end it halfway."""
     with running_registry(f"sqlite:///{tmp_path}/schemas.db") as server:
         assert register(server.url, "s").status_code == 200

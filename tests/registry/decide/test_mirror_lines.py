@@ -39,7 +39,7 @@ def test_an_epoch_belongs_to_the_writer_that_took_it(
     assert (answer.status_code, api("GET", "/subjects").json()) == (status, ["a"] if status == 200 else [])
 
 
-def test_what_a_mirror_sends_is_written_as_a_whole_or_not_at_all(make_api: Callable[..., Any]) -> None:
+def test_the_registry_writes_a_mirror_request_as_a_whole_or_not_at_all(make_api: Callable[..., Any]) -> None:
     api = make_api()
     good = {"subject": "a", "version": 1, "id": 1, "schema": '"int"'}
     bad = {"subject": "b", "version": 0, "id": 2, "schema": '"int"'}
@@ -79,7 +79,7 @@ def test_the_mark_of_a_mirror_is_removed(make_api: Callable[..., Any]) -> None:
         (2, 4, {"a": 1}, 409),
     ],
 )
-def test_an_epoch_fences_what_is_older(
+def test_an_epoch_fences_older_epochs(
     make_api: Callable[..., Any], stored: int, epoch: int, value: dict[str, Any] | None, status: int
 ) -> None:
     api = make_api()

@@ -120,7 +120,9 @@ def with_mode(view: View, mode: str) -> View:
         ("READWRITE", Sent("t", INT), None),
     ],
 )
-def test_what_is_answered_without_a_write(view: View, mode: str, sent: Sent, number: int | None) -> None:
+def test_a_stored_version_answers_a_registration_without_a_write(
+    view: View, mode: str, sent: Sent, number: int | None
+) -> None:
     version = registered(with_mode(view, mode), sent, Terms())
     assert (None if version is None else version.number) == number
 

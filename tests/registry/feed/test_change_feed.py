@@ -34,7 +34,7 @@ def follower(sees: str, asked: list[int]) -> Follower:
     return Follower(sees, may_see, lambda offset: "~" + chr(97 + offset), may_name_offsets=False)
 
 
-def test_a_change_is_encoded_once_for_all_who_see_the_same() -> None:
+def test_the_feed_encodes_a_change_once_for_clients_with_the_same_rights() -> None:
     feed = feed_of(4)
     asked: list[int] = []
     texts = [b"".join(feed.since(0, 3, "", follower(sees, asked))) for sees in ("a", "a", "b", "a")]
@@ -51,7 +51,7 @@ def test_a_change_is_encoded_once_for_all_who_see_the_same() -> None:
     assert list(feed.since(0, 1, "", follower("a", asked))) == []
 
 
-def test_nothing_is_kept_of_a_view_that_was_replaced() -> None:
+def test_the_feed_forgets_the_changes_of_a_replaced_view() -> None:
     feed = feed_of(1)
     assert list(feed.since(-1, 0, "", EVERYTHING)) != []
     cast("Any", feed)._node.view = View()

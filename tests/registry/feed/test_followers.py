@@ -16,7 +16,7 @@ from registry.feed.growth import Growth, _next_size
 
 
 @pytest.mark.parametrize(("after", "is_woken"), [(-1, True), (4, True), (5, False), (6, False)])
-def test_a_follower_is_woken_when_the_log_has_grown_beyond_its_offset(after: int, *, is_woken: bool) -> None:
+def test_a_log_beyond_the_offset_wakes_its_follower(after: int, *, is_woken: bool) -> None:
     async def run() -> bool:
         end = -1
         growth = Growth(lambda: end, threading.Event())
@@ -50,7 +50,7 @@ def test_all_followers_are_woken_when_the_server_stops() -> None:
     ("size", "milliseconds", "next_size"),
     [(10, 2, 10), (10, 1, 20), (10, 0.1, 20), (80, 1, 100), (100, 20, 10), (10, 100, 1), (1, 1000, 1), (1, 0, 2)],
 )
-def test_followers_that_are_woken_together_take_two_milliseconds(
+def test_the_number_of_followers_woken_together_aims_at_two_milliseconds(
     size: int, milliseconds: float, next_size: int
 ) -> None:
     assert _next_size(size, milliseconds / 1000) == next_size

@@ -201,7 +201,7 @@ def test_an_export_puts_a_reference_to_the_default_context_after_its_target(api:
     assert [record["subject"] for record in exported if record["kind"] == "schema"] == ["base", "user"]
 
 
-def test_a_subject_that_another_writer_named_with_the_default_context_is_read_and_deleted(api: Any) -> None:
+def test_the_registry_reads_and_deletes_a_foreign_subject_with_the_default_context_in_its_name(api: Any) -> None:
     key = b'{"keytype":"SCHEMA","subject":":.:plain","version":1,"magic":1}'
     value = b'{"subject":":.:plain","version":1,"id":1,"schema":"\\"int\\"","deleted":false}'
     api.log.append([Record(key, value, 0)], api.log.end())

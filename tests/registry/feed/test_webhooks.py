@@ -90,7 +90,7 @@ def registered(node: SharedLogNode) -> list[int]:
     return [entry.offset for entry in list(node.view.recent) if entry.key.keytype == "SCHEMA"]
 
 
-def test_of_nodes_that_share_a_log_one_posts(receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]) -> None:
+def test_only_one_node_of_a_log_posts(receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]) -> None:
     url, seen = receiver
     log = MemoryLog()
     first, second = node_on(log), node_on(log)
@@ -129,7 +129,7 @@ def test_webhooks_without_changes_wait_with_the_followers(
     assert seen == registered(node)
 
 
-def test_what_a_node_that_is_gone_has_not_posted_another_posts(
+def test_another_node_posts_the_changes_that_a_dead_node_did_not_post(
     receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]
 ) -> None:
     url, seen = receiver
@@ -175,7 +175,7 @@ def test_a_node_that_is_started_again_goes_on_at_once(
     assert len(seen) == 2
 
 
-def test_what_was_there_before_is_not_posted(receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]) -> None:
+def test_webhooks_do_not_post_earlier_changes(receiver: Any, node_on: Callable[[MemoryLog], SharedLogNode]) -> None:
     url, seen = receiver
     node = node_on(MemoryLog())
     register(node, "old")

@@ -79,7 +79,7 @@ def test_a_property_is_taken_from_files_and_variables(
         assert found == expected
 
 
-def test_kafka_clients_get_what_is_theirs() -> None:
+def test_kafka_clients_get_only_their_properties() -> None:
     given = RegistrySettings.from_properties(
         {
             "kafkastore.security.protocol": "SASL_SSL",
@@ -167,12 +167,12 @@ def test_variables_that_kubernetes_sets_for_a_service_are_ignored() -> None:
     assert "enableServiceLinks: false" in warning
 
 
-def test_the_attributes_of_the_deployment_are_told(make_api: Callable[..., Any]) -> None:
+def test_the_metadata_has_the_attributes_of_the_deployment(make_api: Callable[..., Any]) -> None:
     api = make_api(magicbyte_deployment_attributes="region:eu, stage:test")
     assert api("GET", "/v1/metadata/deployment").json() == {"attributes": ["region:eu", "stage:test"]}
 
 
-def test_an_empty_subject_is_refused_where_that_is_set(make_api: Callable[..., Any]) -> None:
+def test_the_registry_refuses_an_empty_subject_if_a_property_asks_for_refusal(make_api: Callable[..., Any]) -> None:
     assert make_api().register(":.c:", '"int"').status_code == 200
     api = make_api(schema_reject_empty_subject="true")
     for subject in (":.c:", "*"):
@@ -193,7 +193,9 @@ def test_the_global_context_is_in_scope_of_the_global_settings(api: Any) -> None
         assert api("GET", path).json() == {"mode": "READONLY"}
 
 
-def test_two_versions_of_a_reference_are_refused_where_that_is_set(make_api: Callable[..., Any]) -> None:
+def test_the_registry_refuses_two_versions_of_a_reference_if_a_property_asks_for_refusal(
+    make_api: Callable[..., Any],
+) -> None:
     for strict, message in (
         ("false", None),
         (
@@ -324,7 +326,7 @@ def test_metrics_count_answers_from_memory(api: Any) -> None:
         ("kafkastore.security.protocol", "TLS", LogError, 'kafkastore.*: Invalid value "TLS" for configuration proper'),
     ],
 )
-def test_what_a_kafka_client_cannot_use_is_refused_at_the_start(
+def test_the_registry_refuses_unusable_kafka_properties_at_the_start(
     name: str, value: str, error: type[Exception], text: str
 ) -> None:
     settings = RegistrySettings.from_properties({"kafkastore.bootstrap.servers": "127.0.0.1:1", name: value})

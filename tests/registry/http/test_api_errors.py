@@ -42,7 +42,7 @@ def error(code: int, message: str) -> dict[str, Any]:
         ("GET", "/schemas/ids/1.5"),
     ],
 )
-def test_what_is_no_route_is_answered_in_json(api: Any, method: str, path: str) -> None:
+def test_an_unknown_route_gets_a_json_answer(api: Any, method: str, path: str) -> None:
     answered = api(method, path)
     assert (answered.status_code, answered.json()) == (404, error(404, "HTTP 404 Not Found"))
 
@@ -148,7 +148,7 @@ LEADERLESS = [
 
 
 @pytest.mark.parametrize(("method", "path", "body", "unknown", "operation"), LEADERLESS)
-def test_a_leader_that_is_not_known_or_not_there(
+def test_an_unknown_or_unreachable_leader(
     follower: tuple[TestClient, Follower], method: str, path: str, body: Any, unknown: str, operation: str
 ) -> None:
     client, node = follower
@@ -160,7 +160,7 @@ def test_a_leader_that_is_not_known_or_not_there(
     assert (answered.status_code, answered.json()) == (500, error(50003, message))
 
 
-def test_validate_fields_refuses_names_that_are_kept_for_other_things(api: Any) -> None:
+def test_validate_fields_refuses_reserved_names(api: Any) -> None:
     text = '{"type":"object","properties":{"$$id":{"type":"string"}}}'
     assert api.register("free", text, schemaType="JSON").status_code == 200
     api("PUT", "/config/s", {"validateFields": True})
@@ -230,7 +230,7 @@ def test_modes_that_may_not_change(make_api: Callable[..., Any]) -> None:
     assert api("PUT", "/mode", {"mode": "READONLY"}).json() == error(42205, "Mode changes are not allowed")
 
 
-def test_modes_are_removed_with_those_of_a_contexts_subjects(api: Any) -> None:
+def test_deleting_modes_of_a_context_recursively_includes_its_subjects(api: Any) -> None:
     api.register(":.c:s", ENUM)
     for subject in (":.c:s", ":.c:without-schemas", ":.d:s", "s"):
         api("PUT", f"/mode/{subject}", {"mode": "READONLY"})
@@ -353,7 +353,7 @@ def test_normalising_by_parameter_and_by_config(api: Any) -> None:
     assert api("POST", "/subjects/s", {"schema": text}).json()["version"] == 1
 
 
-def test_verbose_answers_tell_of_a_schema_that_is_none(api: Any) -> None:
+def test_verbose_answers_report_an_invalid_schema(api: Any) -> None:
     api.register("s", ENUM)
     path = "/compatibility/subjects/s/versions/latest"
     assert api("POST", path, {"schema": "{"}).json()["error_code"] == 42201
@@ -362,7 +362,7 @@ def test_verbose_answers_tell_of_a_schema_that_is_none(api: Any) -> None:
     assert verdict["messages"][0].startswith("Invalid schema of type AVRO, details: ")
 
 
-def test_the_page_about_the_api_asks_nobody_else(api: Any) -> None:
+def test_the_api_page_names_no_other_server(api: Any) -> None:
     answered = api("GET", "/docs")
     assert (answered.status_code, answered.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert "http" not in answered.text.lower().replace("doctype html", "").replace("html", "")
@@ -374,7 +374,7 @@ def test_health_by_other_names(api: Any) -> None:
     assert api("GET", "/master_available").json() == {"master_available": True}
 
 
-def test_a_version_keeps_its_id(api: Any) -> None:
+def test_an_import_cannot_change_the_id_of_a_version(api: Any) -> None:
     api("PUT", "/mode", {"mode": "IMPORT"})
     assert api.register("s", ENUM, id=5, version=1).status_code == 200
     answered = api.register("s", ENUM, id=6, version=1)

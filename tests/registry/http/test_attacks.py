@@ -28,7 +28,7 @@ def test_an_attack_is_hardly_noticed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", registry_shared.ATTACKS)
-def test_one_client_that_asks_for_all_gets_nobody_else_refused(name: str, tmp_path: Path) -> None:
+def test_one_greedy_client_does_not_get_other_clients_refused(name: str, tmp_path: Path) -> None:
     assert without_times(registry_shared.run(name, users=5, seconds=60, connections=60, folder=tmp_path)) == []
 
 

@@ -105,7 +105,7 @@ def value_of(topic: str) -> SerializationContext:
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_avro_goes_there_and_back(client: SchemaRegistryClient, normalize: bool) -> None:
+def test_clients_round_trip_avro(client: SchemaRegistryClient, normalize: bool) -> None:
     topic = f"avro-{normalize}"
     write = AvroSerializer(client, USER, conf={"normalize.schemas": normalize})
     message = write({"name": "Ada", "age": 36}, value_of(topic))
@@ -125,7 +125,7 @@ def test_avro_with_a_reference(client: SchemaRegistryClient) -> None:
     assert AvroDeserializer(client)(message, value_of("orders")) == order
 
 
-def test_json_goes_there_and_back(client: SchemaRegistryClient) -> None:
+def test_clients_round_trip_json(client: SchemaRegistryClient) -> None:
     text = '{"type":"object","title":"User","properties":{"name":{"type":"string"},"age":{"type":"integer"}}}'
     message = JSONSerializer(text, client)({"name": "Ada", "age": 36}, value_of("json"))
     assert message is not None
@@ -146,7 +146,7 @@ def protobuf_class() -> Any:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("clients.User"))
 
 
-def test_protobuf_goes_there_and_back(client: SchemaRegistryClient) -> None:
+def test_clients_round_trip_protobuf(client: SchemaRegistryClient) -> None:
     user = protobuf_class()
     write = ProtobufSerializer(user, client, {"use.deprecated.format": False})
     message = write(user(name="Ada", age=36), value_of("proto"))
@@ -273,7 +273,7 @@ def as_java_sends(url: str, method: str, path: str, body: bytes = b"", status: s
     return found
 
 
-def test_what_connects_avro_converter_asks_and_writes(url: str) -> None:
+def test_the_registry_supports_the_requests_of_connects_avro_converter(url: str) -> None:
     # The subject of a topic is asked for first; without associations it is the topic's name and what the schema is of.
     asked = "/associations/resources/-/connect?resourceType=topic&associationType=value&offset=0&limit=-1"
     assert as_java_sends(url, "GET", asked, status="404 Not Found")["error_code"] == 404

@@ -162,7 +162,7 @@ def test_the_table_of_tests_has_each_line_of_the_document() -> None:
     assert "](../tests/" not in DOCUMENT
 
 
-def test_the_table_of_tests_names_tests_that_are_there() -> None:
+def test_the_table_of_tests_names_existing_tests() -> None:
     named = {test for lines in api_tests().values() for tests in lines.values() for test in tests}
     assert len(named) > 150
     for test in named:

@@ -74,7 +74,7 @@ def schema(*fields: str) -> dict[str, str]:
     return {"schema": json.dumps({"type": "record", "name": "R", "fields": named})}
 
 
-def test_a_token_is_waited_for_and_nothing_else_is(nodes: Nodes) -> None:
+def test_a_node_waits_only_for_requests_with_a_token(nodes: Nodes) -> None:
     nodes.first.post("/subjects/s/versions", json=schema("a"))
     path = "/subjects/s/versions/latest"
     assert [nodes.second.get(path).json()["version"] for _ in range(3)] == [1, 1, 1]
@@ -137,7 +137,7 @@ def test_answers_to_writes_carry_a_token(nodes: Nodes, method: str, path: str, b
     assert {"content-type", "content-length", "x-request-id"} < set(answer.headers)
 
 
-def test_answers_to_reads_carry_none(nodes: Nodes) -> None:
+def test_answers_to_reads_carry_no_token(nodes: Nodes) -> None:
     for path in ("/subjects", "/config", "/schemas/types", "/subjects/s/versions/latest"):
         assert HEADER not in nodes.first.get(path).headers
         assert HEADER not in nodes.first.head(path).headers
@@ -163,7 +163,7 @@ def test_a_malformed_token_is_refused(nodes: Nodes, path: str, value: str) -> No
     }
 
 
-def test_a_node_that_does_not_get_there_says_so(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_behind_the_token_answers_503(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offset_tokens, "WAIT_SECONDS", 1.0)
     began = time.monotonic()
     answer = nodes.second.get("/subjects", headers={HEADER: f"{nodes.log.log_id}:5"})
@@ -320,7 +320,7 @@ def test_the_latest_version_is_read_on_the_other_node(pair: list[ServerProcess])
     assert stale == 0
 
 
-def test_a_write_that_changed_nothing_is_as_good(pair: list[ServerProcess]) -> None:
+def test_a_write_without_a_change_also_returns_a_token(pair: list[ServerProcess]) -> None:
     stale = 0
     for number, writer, reader in in_both_directions(pair):
         body = schema(*(f"f{n}" for n in range(number + 1)))

@@ -39,7 +39,7 @@ def test_the_same_offset_looks_different_each_time() -> None:
     assert len({seal.seal(7) for _ in range(100)}) == 100
 
 
-def test_what_is_changed_or_malformed_is_not_opened() -> None:
+def test_a_node_does_not_open_a_changed_or_malformed_token() -> None:
     seal = OffsetSeal(ONE, None)
     sealed = seal.seal(7)
     changed = [sealed[:at] + ("1" if sealed[at] == "0" else "0") + sealed[at + 1 :] for at in range(48)]
@@ -55,7 +55,7 @@ def tokens_at(offset: int, seal: OffsetSeal | None) -> OffsetTokens:
     return OffsetTokens(cast("Any", node), cast("Any", sync), seal)
 
 
-def test_a_sealed_token_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_waits_for_the_offset_of_a_sealed_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offset_tokens, "WAIT_SECONDS", 0.05)
     token = tokens_at(8, OffsetSeal(ONE, None)).current().decode()
     assert re.fullmatch(r"~[0-9a-f]{48}:[0-9]{16}", token)

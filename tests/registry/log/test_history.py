@@ -164,7 +164,7 @@ def test_a_node_that_wakes_up_in_an_outage_does_not_answer(clocks: Clocks) -> No
     assert not log_history.allows_answers
 
 
-def test_after_an_outage_the_log_is_read_before_anything_is_answered(
+def test_after_an_outage_a_node_reads_the_log_before_its_first_answer(
     clocks: Clocks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = KafkaLog({}, "topic", "writer")

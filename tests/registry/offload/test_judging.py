@@ -156,7 +156,7 @@ def test_a_verdict_holds_only_as_long_as_references_mean_the_same():
     assert questions(registry, request, terms) == [Canonicalize]
 
 
-def test_what_others_refer_to_is_counted_when_it_moves():
+def test_the_view_counts_changes_of_referenced_versions():
     registry = Registry()
     registry.register("base", record("Base", fields=1))
     assert registry.view.references_moved == 0

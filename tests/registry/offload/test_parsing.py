@@ -12,13 +12,13 @@ FINE = SchemaText("AVRO", '{"type":"fixed","name":"F","size":1}')
 OLD = SchemaText("AVRO", '{"type":"fixed","name":"F-1","size":1}')
 
 
-def test_what_was_parsed_strictly_is_not_parsed_again_leniently() -> None:
+def test_a_lenient_parse_reuses_the_strict_result() -> None:
     parser = Parser()
     assert parser(FINE, (), strict=False) is not parser(FINE, (), strict=True)
     assert parser(FINE, (), strict=False) is parser(FINE, (), strict=True)
 
 
-def test_what_was_parsed_leniently_may_still_be_refused() -> None:
+def test_a_strict_parse_may_refuse_a_leniently_parsed_text() -> None:
     parser = Parser()
     assert parser(OLD, (), strict=False).canonical == OLD.text
     with pytest.raises(InvalidSchema, match="Illegal character in: F-1"):

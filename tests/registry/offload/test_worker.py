@@ -19,7 +19,7 @@ def niceness_of_children() -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the children of a process")
-def test_it_has_a_lower_priority_than_hashes_of_passwords() -> None:
+def test_a_worker_has_a_lower_priority_than_password_hashing() -> None:
     async def run() -> list[int]:
         answering = Answering()
         try:

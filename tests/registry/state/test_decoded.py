@@ -49,7 +49,7 @@ COMMANDS = [
 ]
 
 
-def test_what_a_decision_carries_is_what_its_records_say() -> None:
+def test_the_entries_of_a_decision_equal_its_decoded_records() -> None:
     carrying, decoding = View(), View()
     carried = 0
     for now, command in enumerate(COMMANDS):
@@ -70,7 +70,7 @@ def test_what_a_decision_carries_is_what_its_records_say() -> None:
     assert changes_since(carrying, -1) == changes_since(decoding, -1)
 
 
-def test_nobody_decodes_the_versions_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_is_applied_without_decoding_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     def not_again(*_: object) -> None:
         raise AssertionError("decoded")
 

@@ -32,7 +32,7 @@ CONFIGS = st.builds(
     st.dictionaries(st.sampled_from(list(PLACES)), st.sampled_from(["READWRITE", "READONLY", "READONLY_OVERRIDE"])),
     st.sampled_from([*PLACES, ":.us:s", "other"]),
 )
-def test_a_value_is_that_of_its_origin(
+def test_a_setting_has_the_value_of_its_origin(
     configs: dict[str | None, Config], modes: dict[str | None, str], subject: str | None
 ) -> None:
     view = View()

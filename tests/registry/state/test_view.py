@@ -41,7 +41,7 @@ def state(view: View) -> list[tuple[str, int, int, str, bool]]:
     ]
 
 
-def test_versions_are_found_by_subject_number_and_id() -> None:
+def test_the_view_finds_versions_by_subject_number_and_id() -> None:
     view = view_of(schema("a", 1, 1, "x"), schema("a", 2, 2, "y"), schema("b", 1, 1, "x"))
     assert state(view) == [("a", 1, 1, "x", False), ("a", 2, 2, "y", False), ("b", 1, 1, "x", False)]
     assert [version.number for version in view.live_versions("a")] == [1, 2]
@@ -50,7 +50,7 @@ def test_versions_are_found_by_subject_number_and_id() -> None:
     assert view.offset == 2
 
 
-def test_a_text_is_kept_once_whoever_has_it() -> None:
+def test_versions_with_the_same_text_share_the_text() -> None:
     tagged = {"metadata": {"properties": {"owner": "me"}}}
     view = view_of(
         schema("a", 1, 1, "x" * 100),
@@ -78,7 +78,7 @@ def test_look_up_by_content_returns_the_newest_id_that_a_version_has() -> None:
     assert view.id_of(".", content) is None
 
 
-def test_versions_are_found_by_digest_before_and_after_the_index_is_made() -> None:
+def test_the_view_finds_versions_by_digest_with_and_without_the_index() -> None:
     view = view_of(schema("a", 1, 1, "x"), schema(":.c:a", 1, 5, "x"), schema("b", 1, 2, "y"))
     x, y = hashlib.md5(b"x").digest(), hashlib.md5(b"y").digest()
     assert [version.subject for version in view.with_digest(".", x)] == ["a"]
@@ -93,7 +93,7 @@ def test_versions_are_found_by_digest_before_and_after_the_index_is_made() -> No
     assert view.with_digest(".", x) == ()
 
 
-def test_ids_far_apart_are_found_as_well() -> None:
+def test_the_view_finds_ids_that_are_far_apart() -> None:
     ids = [1, 63, 64, 2**31 - 1, 2]
     view = view_of(*(schema("a", number, each, str(each)) for number, each in enumerate(ids, 1)))
     assert [view.with_id(".", schema_id)[0].number for schema_id in ids] == [1, 2, 3, 4, 5]
@@ -206,7 +206,7 @@ def test_raw_keys_of_other_writers_are_repeated() -> None:
     assert view.key_bytes(Key("SCHEMA", "a", 2)) == b'{"keytype":"SCHEMA","subject":"a","version":2,"magic":1}'
 
 
-def test_a_key_without_magic_1_is_repeated_with_its_own() -> None:
+def test_the_view_keeps_the_bytes_of_a_key_with_another_magic_number() -> None:
     raw = b'{"keytype":"SCHEMA","subject":"a","version":1,"magic":0}'
     assert view_of((raw, schema("a", 1, 1, "x")[1])).key_bytes(Key("SCHEMA", "a", 1)) == raw
 

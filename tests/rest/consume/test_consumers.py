@@ -34,7 +34,7 @@ def committed(rest: Any, path: str, topic: str, partition: int = 0):
     return offsets[0]["offset"] if offsets else None
 
 
-def test_an_instance_from_its_making_to_its_end(rest: Any, topic: str, proxy_url: str):
+def test_the_life_cycle_of_an_instance(rest: Any, topic: str, proxy_url: str):
     rest.produce(topic, [{"key": "k", "value": {"a": 1}}, {"value": None}])
     group = rest.unique("group")
     made = rest.post_v2(f"/consumers/{group}", {"name": "one", "format": "json", "auto.offset.reset": "earliest"})
@@ -78,7 +78,7 @@ def test_fetch_min_bytes_waits_for_more(rest: Any, topic: str):
     assert time.monotonic() - started > 0.6
 
 
-def test_what_is_buffered_is_not_committed(rest: Any, topic: str):
+def test_the_proxy_does_not_commit_buffered_records(rest: Any, topic: str):
     rest.produce(topic, [{"value": index} for index in range(10)])
     path = rest.subscribed(topic)
     assert values(rest.read(path, max_bytes=3)) == [0, 1, 2]
@@ -187,7 +187,7 @@ def test_seeking(rest: Any, topic: str):
     )
 
 
-def test_a_position_that_was_sought_is_what_is_committed(rest: Any, topic: str):
+def test_a_commit_writes_the_position_after_a_seek(rest: Any, topic: str):
     rest.produce(topic, [{"value": index} for index in range(5)])
     path = rest.subscribed(topic)
     rest.read_all(path, 5)
@@ -243,7 +243,7 @@ def test_without_a_place_to_begin_reads_say_so_until_one_is_sought(rest: Any, to
     assert values(rest.read_all(path, 2)) == [1, 2]
 
 
-def test_bodies_that_hold_nothing(rest: Any):
+def test_empty_bodies(rest: Any):
     path = rest.instance(rest.unique("group"))
     nothing = {"error_code": 422, "message": "the request's body must not be null (was null)"}
     for operation in ("subscription", "assignments", "positions", "positions/beginning", "positions/end"):
@@ -314,7 +314,7 @@ def test_configurations_that_are_refused(rest: Any, config: dict[str, Any], stat
 
 
 @pytest.mark.parametrize("group", ["%20", "%20g", "%09", "%0B", "%0A"])
-def test_groups_that_the_client_library_would_change_or_die_of(rest: Any, group: str):
+def test_groups_that_begin_with_whitespace_are_refused(rest: Any, group: str):
     answer = rest.post_v2(f"/consumers/{group}")
     assert (answer.status_code, answer.json()) == (
         422,
@@ -381,7 +381,7 @@ def test_isolation_by_instance(rest: Any, topic: str, kafka: str):
         ("GET", "/assignments", None),
     ],
 )
-def test_an_instance_that_is_not_there(rest: Any, method: str, path: str, body: Any):
+def test_a_missing_instance(rest: Any, method: str, path: str, body: Any):
     headers = {"content-type": "application/vnd.kafka.v2+json"} if body is not None else {}
     answer = rest.request(method, f"/consumers/g/instances/none{path}", json=body, headers=headers)
     assert (answer.status_code, answer.json()) == (

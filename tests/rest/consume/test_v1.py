@@ -49,7 +49,7 @@ def test_reads_that_the_stateless_consumer_refuses(rest: Any, topic: str, query:
     assert (answer.status_code, answer.json()["error_code"]) == (status, code)
 
 
-def test_the_stateless_consumer_of_what_is_not_there(rest: Any, topic: str) -> None:
+def test_the_stateless_consumer_of_missing_topics_and_partitions(rest: Any, topic: str) -> None:
     assert rest.get("/topics/none/partitions/0/messages?offset=0").json()["error_code"] == 40401
     assert rest.get(f"/topics/{topic}/partitions/7/messages?offset=0").json()["error_code"] == 40402
 
@@ -71,7 +71,7 @@ def test_an_instance_subscribes_by_reading_and_commits_by_hand(rest: Any, topic:
     assert rest.delete(path).status_code == 204
 
 
-def test_nothing_is_committed_unless_asked(rest: Any, topic: str) -> None:
+def test_the_proxy_commits_only_on_request(rest: Any, topic: str) -> None:
     rest.produce(topic, [{"value": 0}])
     group = rest.unique("group")
     for _ in range(2):
@@ -81,7 +81,7 @@ def test_nothing_is_committed_unless_asked(rest: Any, topic: str) -> None:
         rest.delete(path)
 
 
-def test_a_topic_that_is_not_there(rest: Any) -> None:
+def test_a_missing_topic(rest: Any) -> None:
     group = rest.unique("group")
     made = create(rest, group)
     answer = rest.get(f"/consumers/{group}/instances/{made.json()['instance_id']}/topics/none")

@@ -29,7 +29,7 @@ POINT = json.dumps(
 PROTO = 'syntax = "proto3"; message Point { int32 x = 1; int64 big_one = 2; repeated string tags = 3; }'
 
 
-def test_json_schema_there_and_back(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
+def test_json_schema_round_trip(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
     value = {"x": 1, "tags": ["a"]}
     known = rest.produce(topic, [{"value": value}, {"value": None}], "jsonschema", value_schema=POINT)
     frame = b"\x00" + known["value_schema_id"].to_bytes(4, "big")
@@ -38,7 +38,7 @@ def test_json_schema_there_and_back(rest: Any, topic: str, read_topic: Callable[
     assert [record["value"] for record in rest.read_all(path, 2, "jsonschema")] == [value, None]
 
 
-def test_protobuf_there_and_back(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
+def test_protobuf_round_trip(rest: Any, topic: str, read_topic: Callable[..., list[Any]]):
     records = [{"value": {"x": 1, "bigOne": "5", "tags": ["a"]}}, {"value": {"x": 2}}, {"value": None}]
     known = rest.produce(topic, records, "protobuf", value_schema=PROTO)
     frame = b"\x00" + known["value_schema_id"].to_bytes(4, "big") + b"\x00"
@@ -97,7 +97,7 @@ def test_a_record_of_another_schema_type_does_not_decode(rest: Any, topic: str):
 
 
 @given(st.binary())
-def test_binary_there_and_back(data: bytes):
+def test_binary_round_trip(data: bytes):
     text = json.dumps(base64.b64encode(data).decode()).encode()
     assert BINARY.encode is not None
     assert BINARY.decode is not None
@@ -113,7 +113,7 @@ def test_binary_there_and_back(data: bytes):
 @example(b"-_==")
 @example(b"Y Q=")
 @example(b"Y\\u0051==")
-def test_what_the_parser_takes_for_base64_the_longer_way_takes_too(encoded: bytes):
+def test_the_slow_decoder_accepts_base64_that_the_parser_accepts(encoded: bytes):
     text = b'"%b"' % encoded
     assert BINARY.encode is not None
     try:
@@ -132,7 +132,7 @@ _json = st.recursive(
 
 @settings(max_examples=100, deadline=None)
 @given(_json.filter(lambda value: value is not None), st.sampled_from([None, 1]))
-def test_json_there_and_back(value: Any, indent: int | None):
+def test_json_round_trip(value: Any, indent: int | None):
     text = json.dumps(value, indent=indent, ensure_ascii=False).encode(errors="surrogatepass")
     assert JSON.prepare is not None
     assert JSON.encode is not None
@@ -154,7 +154,7 @@ def test_bytes_that_are_no_json(data: bytes):
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(-(2**31), 2**31 - 1), st.text(), st.binary())
-def test_avro_there_and_back(number: int, text_: str, data: bytes):
+def test_avro_round_trip(number: int, text_: str, data: bytes):
     schema = (
         '{"type":"record","name":"R","fields":[{"name":"n","type":["null","int"]},{"name":"t","type":"string"},'
         '{"name":"b","type":"bytes"}]}'

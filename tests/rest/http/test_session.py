@@ -22,7 +22,7 @@ def fresh_proxy(kafka: str) -> Iterator[str]:
         yield proxy.url
 
 
-def test_the_curl_session_is_answered_to_the_letter(fresh_proxy: str):
+def test_the_server_answers_the_curl_session_to_the_letter(fresh_proxy: str):
     curl = ["curl", "-si", "-X", "POST", "-H", "Content-Type: application/vnd.kafka.avro.v1+json", "--data", BODY]
     answer = subprocess.run([*curl, f"{fresh_proxy}/topics/avrotest"], check=True, capture_output=True).stdout
     head, body = answer.split(b"\r\n\r\n", 1)

@@ -85,7 +85,7 @@ def test_places_of_frames_by_java_class(name: str, in_header: bool) -> None:
         )
 
 
-def test_a_place_of_frames_that_there_is_not() -> None:
+def test_an_unknown_schema_id_serializer() -> None:
     setting = {"schema.registry.key.schema.id.serializer": "a.DualSchemaIdDeserializer"}
     with pytest.raises(SettingsError) as error:
         RestProxySettings.from_properties(BASE | setting)
@@ -111,7 +111,7 @@ def test_subjects_named_after_records(kafka: str, registry_url: str, rest: Any) 
     assert httpx.get(f"{registry_url}/subjects/{record}/versions").json() == [1]
 
 
-def test_what_is_passed_on() -> None:
+def test_the_proxy_passes_client_properties_on() -> None:
     settings = RestProxySettings.from_properties(
         BASE
         | {
@@ -241,7 +241,7 @@ def test_without_a_registry(short_lived: Any) -> None:
     )
 
 
-def test_what_fails_on_the_fast_path_is_logged(short_lived: httpx.Client, short_lived_proxy: Any) -> None:
+def test_the_log_has_failures_of_the_fast_path(short_lived: httpx.Client, short_lived_proxy: Any) -> None:
     short_lived.post("/topics/refused%0A", content=b"{}", headers=JSON)
     # The answer is sent before the line is written.
     until = time.monotonic() + 30
@@ -327,7 +327,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("what", "requests"), [("password", REFUSED), ("certificate", REFUSED[1:8:3])])
 @pytest.mark.slow
-def test_brokers_that_cannot_be_agreed_with(secure: tuple[str, Path], what: str, requests: list[Any]) -> None:
+def test_brokers_that_refuse_the_credentials_of_the_proxy(
+    secure: tuple[str, Path], what: str, requests: list[Any]
+) -> None:
     bootstrap, certificate = secure
     properties = secured(certificate, "wrong" if what == "password" else "secret")
     if what == "certificate":  # one that nobody we trust has signed

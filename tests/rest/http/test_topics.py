@@ -60,7 +60,9 @@ def test_offsets_of_a_partition(rest: Any, topic: str) -> None:
         ("/nowhere", "v2", 404, "HTTP 404 Not Found"),
     ],
 )
-def test_what_is_not_there(rest: Any, topic: str, path: str, version: str, code: int, message: str) -> None:
+def test_requests_for_missing_resources(
+    rest: Any, topic: str, path: str, version: str, code: int, message: str
+) -> None:
     media_type = f"application/vnd.kafka.{version}+json"
     answer = rest.get(path.format(topic=topic), headers={"accept": media_type})
     assert (answer.status_code, answer.json()) == (404, {"error_code": code, "message": message})
@@ -101,7 +103,7 @@ def test_a_slash_at_the_end_and_head(rest: Any, topic: str) -> None:
         (f"{V2};q=0", None),
     ],
 )
-def test_what_type_answers_have(rest: Any, accept: str | None, media_type: str | None) -> None:
+def test_the_accept_header_decides_the_media_type(rest: Any, accept: str | None, media_type: str | None) -> None:
     request = rest.build_request("GET", "/topics")
     del request.headers["accept"]
     if accept is not None:

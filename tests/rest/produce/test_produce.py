@@ -69,7 +69,7 @@ def test_keyed_records_land_where_javas_client_puts_them(rest: Any, wide_topic: 
         ("json", "ü\u2028", '"ü\u2028"'.encode()),
     ],
 )
-def test_what_a_value_becomes_in_the_topic(
+def test_each_value_has_its_bytes_in_the_topic(
     rest: Any, topic: str, read_topic: Callable[..., list[Any]], form: str, value: Any, stored: bytes | None
 ):
     body = json.dumps({"records": [{"value": value}]}, ensure_ascii=False).encode()
@@ -273,7 +273,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("form", "body", "status", "code", "message"), BAD)
-def test_what_is_refused_lands_nowhere(
+def test_a_refused_request_writes_no_record(
     rest: Any, untouched: str, form: str, body: Any, status: int, code: int, message: str
 ) -> None:
     # A subject for each schema; its topic would be made by the first record.
@@ -354,7 +354,7 @@ def test_schema_errors(rest: Any, topic: str):
         (None, 200),
     ],
 )
-def test_which_content_types_are_taken(rest: Any, topic: str, content_type: str | None, status: int):
+def test_accepted_and_refused_content_types(rest: Any, topic: str, content_type: str | None, status: int):
     headers = {"content-type": content_type} if content_type else {}
     answer = rest.post(f"/topics/{topic}", content=b'{"records":[{"value":"aGk="}]}', headers=headers)
     assert answer.status_code == status
@@ -363,7 +363,7 @@ def test_which_content_types_are_taken(rest: Any, topic: str, content_type: str 
         assert answer.headers["content-type"] == "application/json"
 
 
-def test_what_is_not_acceptable_has_no_body(rest: Any, topic: str):
+def test_a_406_answer_has_no_body(rest: Any, topic: str):
     answer = rest.post(
         f"/topics/{topic}",
         json={"records": [{"value": 1}]},

@@ -36,7 +36,7 @@ def token_endpoint() -> Iterator[str]:
         server.shutdown()
 
 
-def test_each_batch_is_told_why_there_is_no_token(token_endpoint: str) -> None:
+def test_each_batch_gets_the_reason_for_the_missing_token(token_endpoint: str) -> None:
     module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
     settings = RestProxySettings.from_properties(
         {

@@ -135,7 +135,7 @@ def test_tombstones_and_other_formats_have_no_rules(
     assert [value if value is None else len(value) for value in values(read_topic, topic)] == [None, 28, 2]
 
 
-def test_the_rules_of_the_version_that_is_written_with(
+def test_a_write_applies_the_rules_of_its_schema_version(
     rest: Any, cluster: str, registry: Registry, topic: str, read_topic: Callable[..., list[Any]]
 ) -> None:
     first = registry.register(f"{topic}-value", "avro")
@@ -189,7 +189,7 @@ def test_rules_of_the_subjects_config(rest: Any, registry: Registry, topic: str)
         {"migrationRules": [{"name": "up", "kind": "TRANSFORM", "mode": "UPGRADE", "type": "JSONATA", "expr": "$"}]},
     ],
 )
-def test_rules_that_are_not_for_this_place(rest: Any, registry: Registry, topic: str, rule_set: Any) -> None:
+def test_disabled_and_client_only_rules_do_not_run(rest: Any, registry: Registry, topic: str, rule_set: Any) -> None:
     schema_id = registry.register(f"{topic}-value", "avro", **rule_set)
     for source in ({"value_schema": AVRO}, {"value_schema_id": schema_id}):
         sent = rest.produce(topic, [{"value": BAD}], "avro", **source)

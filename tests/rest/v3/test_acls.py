@@ -54,7 +54,7 @@ def item(v3: V3, acl: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def test_an_entry_from_its_making_to_its_end(guarded: V3) -> None:
+def test_the_life_cycle_of_an_acl_entry(guarded: V3) -> None:
     acl = an_acl(unique("topic"))
     made = guarded.answer("POST", "acls", acl)
     expected = item(guarded, acl)
@@ -79,7 +79,7 @@ def test_an_entry_from_its_making_to_its_end(guarded: V3) -> None:
     assert guarded.ask("DELETE", wanted) == (200, {"data": []})
 
 
-def test_match_finds_what_applies_to_a_name(guarded: V3) -> None:
+def test_match_finds_the_entries_that_apply_to_a_name(guarded: V3) -> None:
     name = unique("match")
     entries = [
         an_acl("*", principal="User:m"),
@@ -208,7 +208,7 @@ def test_without_an_authorizer(v3: V3) -> None:
     assert v3.ask("DELETE", f"acls?{every}") == (400, NO_AUTHORIZER)
 
 
-def test_what_the_broker_denies_the_proxy(guarded: V3) -> None:
+def test_requests_that_the_broker_denies_the_proxy(guarded: V3) -> None:
     name, group = unique("topic"), unique("group")
     assert guarded.ask("POST", "topics", {"topic_name": name})[0] == 201
     body = {"data": [{"topic_name": name, "to": "latest"}]}

@@ -69,7 +69,7 @@ NOT_FOUND = {"error_code": 404, "message": "HTTP 404 Not Found"}
         ("{cluster}/nothing", NOT_FOUND),
     ],
 )
-def test_what_is_not_there(rest: Any, cluster: str, path: str, error: Any) -> None:
+def test_requests_for_missing_resources(rest: Any, cluster: str, path: str, error: Any) -> None:
     answer = rest.get(path.format(cluster=cluster))
     assert (answer.status_code, answer.json()) == (404, error)
 

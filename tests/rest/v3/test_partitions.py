@@ -105,7 +105,7 @@ def test_no_reassignment_is_under_way(v3: Any, topic: str) -> None:
         ("topics/{topic}/partitions/0/reassignment", NOT_FOUND),
     ],
 )
-def test_what_is_not_there(v3: Any, untouched: str, path: str, error: dict[str, Any]) -> None:
+def test_requests_for_missing_resources(v3: Any, untouched: str, path: str, error: dict[str, Any]) -> None:
     names = {"topic": untouched, "unknown": "not-there", "cluster": v3.cluster_id}
     expected = {**error, "message": error["message"].format(**names)}
     assert v3.ask("GET", path.format(**names)) == (404, expected)

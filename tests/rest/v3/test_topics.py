@@ -27,7 +27,7 @@ def described(v3: Any, name: str, **members: Any) -> dict[str, Any]:
     }
 
 
-def test_a_topic_from_its_making_to_its_end(v3: Any, admin: AdminClient) -> None:
+def test_the_life_cycle_of_a_topic(v3: Any, admin: AdminClient) -> None:
     name = unique("topic")
     body = {
         "topic_name": name,
@@ -169,7 +169,7 @@ def test_bodies_of_another_shape(v3: Any, body: str) -> None:
     assert (status, error["error_code"]) == (400, 400)
 
 
-def test_scalars_in_quotes_and_what_follows_the_body(v3: Any) -> None:
+def test_the_parser_accepts_scalars_in_quotes_and_text_after_the_body(v3: Any) -> None:
     name = unique("topic")
     body = f'{{"topic_name": "{name}", "partitions_count": "2"}} and more'
     assert v3.ask("POST", "topics", body) == (201, described(v3, name, partitions_count=2))
@@ -181,7 +181,7 @@ def test_more_replicas_than_brokers(v3: Any) -> None:
     assert error["message"].startswith("Unable to replicate the partition 5 time(s): ")
 
 
-def test_a_topic_that_exists(v3: Any, untouched: str) -> None:
+def test_creating_an_existing_topic(v3: Any, untouched: str) -> None:
     error = {"error_code": 40002, "message": f"Topic '{untouched}' already exists."}
     assert v3.ask("POST", "topics", {"topic_name": untouched}) == (400, error)
 

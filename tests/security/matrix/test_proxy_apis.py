@@ -48,7 +48,7 @@ def test_every_operation_with_every_credentials_in_every_shape(
 
 
 @pytest.mark.parametrize("server", [V2, V3], ids=[V2.name, V3.name])
-def test_a_handler_that_forgets_to_ask_is_not_heard(
+def test_an_answer_without_an_access_decision_does_not_leave(
     runner: asyncio.Runner, proxy_identities: Identities, server: Server
 ) -> None:
     client = InProcess(an_app(proxy_identities, forget_rights), runner)

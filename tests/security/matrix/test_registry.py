@@ -180,7 +180,9 @@ def test_every_operation_with_every_credentials_in_every_shape(registry: Any, id
     assert counts.total() > 150_000
 
 
-def test_a_handler_that_forgets_to_ask_is_not_heard(identities: Identities, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_without_an_access_decision_does_not_leave(
+    identities: Identities, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def forgetful(request: Request) -> Any:
         request.media_type = V1
         return answer(request, {"all": "subjects"})
@@ -230,7 +232,7 @@ def paths_of(row: Row, subject: str, made: dict[str, Any]) -> list[str]:
     return [around + path + query for around in ("", "/contexts/.c", "/contexts/:.:") for query in queries]
 
 
-def test_no_answer_tells_of_what_may_not_be_read(filled_registry: Any, identities: Identities) -> None:
+def test_no_answer_reveals_unreadable_subjects(filled_registry: Any, identities: Identities) -> None:
     client, made = filled_registry
     asked, leaks = 0, []
     others = ("topic-", "group-", "cluster-", "transactional-id-")
@@ -263,7 +265,7 @@ def of_path(answer: Answer) -> tuple[int, dict[str, str], bytes]:
     )
 
 
-def test_what_is_forbidden_looks_like_what_is_missing(filled_registry: Any, identities: Identities) -> None:
+def test_a_forbidden_subject_looks_like_a_missing_subject(filled_registry: Any, identities: Identities) -> None:
     """The same bytes but for what the request itself has named."""
     client, made = filled_registry
     unknown = {"id": 987654, "guid": "0" * 8 + "-0000-0000-0000-" + "0" * 12}

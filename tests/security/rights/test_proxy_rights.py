@@ -129,7 +129,7 @@ def test_every_row_asks_for_its_right_before_it_looks(ask: Client, row: Any, sha
         assert refusal(answer) == text
 
 
-def test_topics_are_listed_for_who_may_describe_them(ask: Client):
+def test_the_list_has_the_topics_that_the_client_may_describe(ask: Client):
     def seen(who: str) -> list[str]:
         return [name for name in ask(who, "GET", "/topics").json() if name.startswith(PREFIX)]
 
@@ -209,7 +209,7 @@ def test_a_schema_needs_the_right_to_its_subject(ask: Client):
     assert ask("everything", "POST", f"/topics/{OPEN}", by_id, AVRO).status_code == 200
 
 
-def test_what_a_schema_refers_to_needs_the_right_to_read_it(ask: Client):
+def test_a_schema_needs_the_right_to_read_its_references(ask: Client):
     referred = {"value_schema": '{"type":"record","name":"Referred","fields":[]}', "records": [{"value": {}}]}
     assert ask("everything", "POST", f"/topics/{SEALED}", referred, AVRO).status_code == 200
     text = {
@@ -224,7 +224,7 @@ def test_what_a_schema_refers_to_needs_the_right_to_read_it(ask: Client):
     assert refusal(ask("avro-writer", "POST", f"/topics/{REFERRING}", text, AVRO)) == denied
 
 
-def test_an_instance_belongs_to_who_made_it(ask: Client):
+def test_an_instance_belongs_to_its_creator(ask: Client):
     path = ask.instance("reader", "mine")
     unknown = ask("reader", "DELETE", f"/consumers/{GROUP}/instances/unknown")
     for who in ("other-reader", "everything", "admin"):

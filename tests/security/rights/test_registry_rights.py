@@ -209,7 +209,7 @@ def test_a_denied_write_leaves_no_trace(ask: Client):
         ("nobody", "/contexts", ["."]),
     ],
 )
-def test_lists_leave_out_what_is_hidden_before_they_are_paged(ask: Client, who: str, path: str, listed: list[str]):
+def test_lists_drop_hidden_subjects_before_paging(ask: Client, who: str, path: str, listed: list[str]):
     assert ask(who, "GET", path).json() == listed
 
 
@@ -341,7 +341,7 @@ def test_a_comparison_needs_the_right_to_both_subjects(ask: Client):
     assert ask("read", "GET", "/subjects/open.a/compare").status_code == 200
 
 
-def test_an_outline_of_a_text_needs_the_right_to_what_it_refers_to(ask: Client):
+def test_an_outline_of_a_text_needs_the_right_to_its_references(ask: Client):
     text = '{"type":"record","name":"R","fields":[{"name":"f","type":"Referred"}]}'
     body = {"schema": text, "references": [{"name": "Referred", "subject": "other.referred", "version": 1}]}
     assert ask("reader", "POST", "/outline", body).status_code == 200
@@ -351,7 +351,7 @@ def test_an_outline_of_a_text_needs_the_right_to_what_it_refers_to(ask: Client):
     assert missing in refused.json()["message"]
 
 
-def test_referrers_are_those_that_may_be_read(ask: Client):
+def test_the_list_of_referrers_has_only_readable_referrers(ask: Client):
     path = "/subjects/other.referred/versions/1/referencedby"
     readable = id_of(ask, "open.referrer")
     assert ask("admin", "GET", path).json() == [readable]
@@ -397,7 +397,7 @@ SETTINGS = ["DESCRIBE_CONFIGS", "ALTER_CONFIGS"]
         ("write", "/contexts/.t", [], ["WRITE", "DESCRIBE"], [], []),
     ],
 )
-def test_the_registry_tells_what_the_sender_may_do(
+def test_the_registry_lists_the_rights_of_the_sender(
     ask: Client, who: str, path: str, subject: list[str], some: list[str], settings: list[str], registry: list[str]
 ):
     expected = {"subjects": {"open.gone": subject}, "someSubject": some, "settings": settings, "registry": registry}
@@ -457,7 +457,7 @@ def test_settings_of_a_context_are_a_right_of_their_own(ask: Client):
     )
 
 
-def test_a_mode_is_not_removed_below_what_is_a_right(ask: Client):
+def test_removing_modes_recursively_needs_a_right(ask: Client):
     ask("admin", "PUT", "/mode/:.t:x", {"mode": "READWRITE"})
     answer = ask("nobody", "DELETE", "/mode/:.t:?recursive=true")
     assert answer.status_code == 403
@@ -512,7 +512,7 @@ def test_events_are_filtered_one_by_one(ask: Client):
     assert {change["type"] for change in seen} == {"schema.registered"}
 
 
-def test_what_one_was_answered_is_not_anothers(ask: Client):
+def test_a_remembered_answer_does_not_reach_a_client_without_the_right(ask: Client):
     path = f"/schemas/ids/{id_of(ask, 'other.a')}"
     for headers in ({}, {"x-request-id": "1"}):
         for _ in range(2):
@@ -621,7 +621,7 @@ def test_the_log_offset_needs_the_right_to_describe_the_registry(ask: Client) ->
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_writes_to_hidden_subjects_change_nothing_that_one_sees(ask: Client, count: int) -> None:
+def test_writes_to_hidden_subjects_change_no_visible_answer(ask: Client, count: int) -> None:
     path = "/overview?subjectPrefix=other."
     before = ask("tenant", "GET", path)
     for number in range(count):

@@ -92,7 +92,7 @@ def rules(*lines: str, super_users: frozenset[str] = frozenset()) -> Rules:
         ),
     ],
 )
-def test_who_may_do_what(lines: tuple[str, ...], operation: str, name: str, allowed: bool):
+def test_the_rules_decide_each_request(lines: tuple[str, ...], operation: str, name: str, allowed: bool):
     assert rules(*lines).decide(ALICE, HERE, operation, "SUBJECT", name).is_allowed is allowed
 
 
@@ -171,7 +171,7 @@ def test_a_file_is_taken_whole_or_not_at_all(tmp_path: Path):
     assert authorizer.counts == {("SUBJECT", "READ", "allowed"): 1}
 
 
-def test_a_change_forgets_what_was_decided():
+def test_a_change_of_the_rules_forgets_earlier_decisions():
     authorizer = Authorizer(frozenset())
     authorizer.replace(parse_line("allow User:bob READ SUBJECT LITERAL *"))
     assert authorizer.decide_by(authorizer.rules, BOB, HERE, "READ", "SUBJECT", "x").is_allowed
@@ -291,7 +291,7 @@ def test_a_dry_run_allows_what_it_counts_as_denied(tmp_path: Path, caplog: pytes
         (("allow User:bob READ SUBJECT LITERAL a from 192.0.2.0/24",), False),
     ],
 )
-def test_whether_there_is_anything_that_somebody_may(lines: tuple[str, ...], allowed: bool) -> None:
+def test_may_some_says_whether_a_principal_may_access_any_resource(lines: tuple[str, ...], allowed: bool) -> None:
     assert rules(*lines).may_some(BOB, HERE, "READ", "SUBJECT") is allowed
 
 

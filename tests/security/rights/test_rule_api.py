@@ -118,7 +118,7 @@ def test_a_list_is_filtered_by_parts(ask: Client, query: str, count: int):
         ("POST", ACLS, None, 422, "The request body may not be null"),
     ],
 )
-def test_what_is_refused(ask: Client, method: str, path: str, body: Any, code: int, message: str):
+def test_refused_requests(ask: Client, method: str, path: str, body: Any, code: int, message: str):
     headers = {"content-type": "application/json"} if body is None and method == "POST" else {}
     answer = ask("admin", method, path, body, **headers)
     assert answer.json()["error_code"] == code
@@ -126,7 +126,7 @@ def test_what_is_refused(ask: Client, method: str, path: str, body: Any, code: i
     assert answer.headers["content-type"] == "application/vnd.schemaregistry.v1+json"
 
 
-def test_who_may_not_change_rules(ask: Client):
+def test_clients_without_the_right_cannot_change_rules(ask: Client):
     for who, allowed in (("nobody", set()), ("lister", {"GET"}), ("keeper", {"GET", "POST", "DELETE"})):
         for method in ("GET", "POST", "PUT", "DELETE"):
             answer = ask(who, method, ACLS, None if method == "GET" else [])

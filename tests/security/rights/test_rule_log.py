@@ -182,7 +182,7 @@ def test_the_view_names_an_unreadable_rule_until_it_is_replaced():
     assert fold.view.rules() == [READ_ORDERS]
 
 
-def test_the_authorizer_follows_the_log_and_forgets_what_was_decided():
+def test_the_authorizer_follows_the_log_and_forgets_earlier_decisions():
     fold = Fold()
     authorizer = Authorizer(frozenset())
     authorizer.follow(fold.view)
@@ -255,7 +255,7 @@ def test_the_authorizer_follows_the_log_and_forgets_what_was_decided():
         ),
     ],
 )
-def test_who_holds_what_is_given(held: str, given: str, lacks: str | None):
+def test_an_author_may_grant_only_their_own_rights(held: str, given: str, lacks: str | None):
     assert Holdings(rules(*held.splitlines()), ALICE, HERE).lacks(rule(given)) == lacks
 
 
@@ -273,7 +273,7 @@ def test_who_holds_what_is_given(held: str, given: str, lacks: str | None):
         (decide_remove_rules, "allow User:alice READ SUBJECT LITERAL *", None),
     ],
 )
-def test_nobody_but_a_super_user_gives_what_they_do_not_hold(decide: Any, line: str, message: str | None):
+def test_only_a_super_user_grants_rights_beyond_their_own(decide: Any, line: str, message: str | None):
     fold = Fold()
     fold.commit(
         decide_add_rules, "allow User:alice READ SUBJECT LITERAL *", "deny User:alice READ SUBJECT LITERAL sealed"

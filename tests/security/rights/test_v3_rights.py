@@ -80,7 +80,7 @@ def listed(answer: httpx.Response, member: str) -> set[str]:
     return {item[member] for item in answer.json()["data"]}
 
 
-def test_lists_leave_out_what_may_not_be_seen(ask: Ask) -> None:
+def test_lists_omit_invisible_resources(ask: Ask) -> None:
     assert listed(ask("reader", "GET", "topics"), "topic_name") == {OPEN}
     assert listed(ask("reader", "GET", "topics/-/configs"), "topic_name") == {OPEN}
     assert listed(ask("reader", "GET", "brokers/1/partition-replicas"), "topic_name") == {OPEN}
@@ -118,7 +118,7 @@ def test_authorized_operations_are_those_of_the_sender(ask: Ask) -> None:
     ]
 
 
-def test_lags_by_topic_leave_out_what_may_not_be_seen(ask: Ask) -> None:
+def test_lags_by_topic_omit_invisible_topics(ask: Ask) -> None:
     for who, topics in (("reader", [OPEN]), ("admin", [OPEN, SEALED])):
         groups = {
             group["consumer_group_id"]: group

@@ -173,7 +173,7 @@ OF_V3: tuple[tuple[str, str, Any], ...] = (
 )
 
 
-def test_what_requests_of_v3_hold(kafka: str, place: Place) -> None:
+def test_secrets_in_requests_of_v3(kafka: str, place: Place) -> None:
     """It goes back to the client that sent it, and to nobody else."""
     properties = {
         "debug": "true",

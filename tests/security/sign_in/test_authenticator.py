@@ -113,7 +113,7 @@ def test_a_user_signs_in(make: Make):
         b"Basic " + b64encode(b"mbk_ci:"),
     ],
 )
-def test_all_that_is_wrong_has_the_same_answer(make: Make, value: bytes):
+def test_all_wrong_credentials_get_the_same_answer(make: Make, value: bytes):
     assert ask(make(), (b"authorization", value)) == UNAUTHORIZED
     assert ask(make()) == UNAUTHORIZED
 
@@ -179,7 +179,7 @@ def test_a_certificate_is_nobody_if_certificates_are_no_method(make: Make, autho
     ("roles", "alice", "other"),
     [("**", True, True), ("*", True, False), ("readers,x", True, False), ("x", False, False), ("", False, False)],
 )
-def test_roles_are_asked_for(make: Make, roles: str, alice: bool, other: bool):
+def test_the_authenticator_checks_roles(make: Make, roles: str, alice: bool, other: bool):
     authenticator = make(authentication__roles=roles)
     for credentials, may in (("alice:wonderland", alice), ("jürgen:schlüssel", other)):
         outcome = ask(authenticator, basic(credentials))
@@ -380,7 +380,7 @@ def test_beyond_the_limit_known_and_unknown_names_have_the_same_answer(make: Mak
         assert is_limited(ask(authenticator, basic(text)))
 
 
-def test_who_gets_no_turn_in_time_is_told_so_and_has_not_failed(make: Make, monkeypatch: pytest.MonkeyPatch):
+def test_a_refusal_for_lack_of_a_turn_counts_as_no_failure(make: Make, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(passwords, "_WAIT_SECONDS", 0.02)
     authenticator = make()
     others_are_refused = threading.Event()

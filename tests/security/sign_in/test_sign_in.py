@@ -202,7 +202,7 @@ def test_a_removed_user_is_refused_and_a_broken_file_changes_nothing(start_eithe
     wait_for(lambda: httpx.get(server.url, auth=ALICE).status_code == 200)
 
 
-def test_roles_are_asked_for(start_either: Start, tmp_path: Path):
+def test_the_server_checks_roles(start_either: Start, tmp_path: Path):
     server = start_either(properties(tmp_path, authentication__roles="ops"))
     assert httpx.get(server.url, auth=ALICE).status_code == 200
     answer = httpx.get(server.url, auth=("carol", "wonderland"))

@@ -231,7 +231,7 @@ def test_recursive_types() -> None:
         (["null", "int"], ("long", 1), "$", "tuple", "a tuple in a union is (branch name, datum)"),
     ],
 )  # fmt: skip
-def test_a_datum_that_does_not_fit(schema: Any, datum: Any, path: str, value_type: str, text: str) -> None:
+def test_a_datum_of_a_wrong_type(schema: Any, datum: Any, path: str, value_type: str, text: str) -> None:
     with pytest.raises(EncodeError) as caught:
         compiled(schema).encode(datum)
     assert (caught.value.path, caught.value.value_type) == (path, value_type)
@@ -314,7 +314,7 @@ def test_defaults_are_not_shared_between_data() -> None:
         ("bytes", "string", b"\x02\xff", "no UTF-8: invalid start byte"),
     ],
 )
-def test_what_a_reader_cannot_take(writer: Any, reader: Any, content: bytes, text: str) -> None:
+def test_data_that_the_reader_schema_cannot_read(writer: Any, reader: Any, content: bytes, text: str) -> None:
     with pytest.raises(DecodeError, match=r"^\$") as caught:
         compiled(writer, reader).decode(content)
     assert text in str(caught.value)
@@ -418,7 +418,7 @@ def test_schemas_beyond_the_compiler_are_done_step_by_step() -> None:
     assert made.decode(content) == datum
 
 
-def test_what_the_compiler_refuses_is_done_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_codec_interprets_schemas_that_the_compiler_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise SyntaxError("too many statically nested blocks")
 

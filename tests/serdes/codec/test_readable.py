@@ -104,7 +104,7 @@ def test_a_number_keeps_all_its_digits(text: str) -> None:
         ('"e-100 123 456 789 123 456 the-end"', False),
     ],
 )
-def test_which_texts_may_have_long_numbers(text: str, may_have: bool) -> None:
+def test_texts_with_long_numbers(text: str, may_have: bool) -> None:
     assert has_long_numbers(text.encode()) is may_have
 
 
@@ -210,7 +210,7 @@ NO_DECIMAL = (
          "the parts of a duration are whole numbers from 0 to 4294967295"),
     ],
 )  # fmt: skip
-def test_a_text_that_is_no_such_value(schema: Any, text: str, detail: str) -> None:
+def test_a_text_without_a_valid_value(schema: Any, text: str, detail: str) -> None:
     with pytest.raises(EncodeError) as caught:
         encode(schema, text)
     assert caught.value.detail == detail

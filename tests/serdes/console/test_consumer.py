@@ -74,7 +74,7 @@ def test_offsets_and_ends(tools: Any, three: str):
     assert f"topic {three} has no partition 7" in nowhere.err
 
 
-def test_a_group_goes_on_where_it_was(tools: Any, three: str):
+def test_a_group_continues_at_its_offset(tools: Any, three: str):
     group = ("--group", f"g-{three}", "--from-beginning", "--max-messages")
     assert tools.consume("avro", three, *group, "1").out == '"a"\n'
     assert tools.consume("avro", three, *group, "2").out == 'null\n"c"\n'
@@ -262,7 +262,7 @@ def test_the_consumer_exits_with_3_if_the_registry_is_down_even_with_skipping(to
     assert "schema registry unavailable" in done.err
 
 
-def test_the_end_is_told_to_system_tests(tools: Any, three: str):
+def test_the_consumer_reports_its_end_to_system_tests(tools: Any, three: str):
     given = (
         "--from-beginning",
         "--max-messages",

@@ -284,7 +284,7 @@ def test_a_masked_letter_is_not_sent_as_a_tombstone(desk: Desk):
 
 
 @pytest.mark.parametrize("form", ["streams", "spring"])
-def test_letters_of_others_are_replayed_without_their_headers(desk: Desk, form: str):
+def test_replay_drops_the_headers_of_foreign_letters(desk: Desk, form: str):
     good = wire.prefix(desk.register()) + VALUE
     exception = "org.apache.kafka.common.errors.SerializationException"
     desk.bury(good, 1, form, stage=None, exception=exception, message="no schema yet")

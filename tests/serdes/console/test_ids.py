@@ -108,7 +108,7 @@ def test_ids_are_counted_with_their_places(tools: Any, kafka: str, topic: str):
     )
 
 
-def test_what_is_no_id_is_told_apart(tools: Any, kafka: str, topic: str, client: RegistryClient):
+def test_the_count_separates_records_without_an_id(tools: Any, kafka: str, topic: str, client: RegistryClient):
     text = '"string"'
     client.register(f"another-{topic}-value", SchemaText(AVRO, text))
     held = client.register(f"{topic}-value", SchemaText(AVRO, text))
@@ -243,7 +243,7 @@ def test_records_that_come_meanwhile_are_left_out(kafka: str, topic: str):
     assert opened.is_complete
 
 
-def test_an_interrupted_count_shows_what_was_seen(kafka: str, topic: str, monkeypatch: Any, capsys: Any):
+def test_an_interrupted_count_shows_its_partial_result(kafka: str, topic: str, monkeypatch: Any, capsys: Any):
     send_all(kafka, topic, [{"value": framed(1)} for _ in range(5000)])
 
     def interrupt(offsets: int) -> None:
@@ -304,7 +304,7 @@ def test_wrong_calls_exit_with_2(arguments: list[str], said: str, capsys: pytest
 
 
 @pytest.mark.slow
-def test_what_is_not_there_is_said(tools: Any, kafka: str, topic: str, monkeypatch: Any, capsys: Any):
+def test_the_error_names_the_missing_topic_or_server(tools: Any, kafka: str, topic: str, monkeypatch: Any, capsys: Any):
     absent = tools.magicbyte("ids", topic)
     assert (absent.code, absent.err) == (3, f"magicbyte ids: topic {topic} does not exist\n")
     down = tools.magicbyte("ids", topic, "--schema-registry-url", "http://127.0.0.1:1")

@@ -35,7 +35,7 @@ def test_plain_unions(tools: Any, topic: str):
     }  # fmt: skip
 
 
-def test_formats_are_told_by_the_id(tools: Any, topic: str):
+def test_the_id_decides_the_format(tools: Any, topic: str):
     proto, plain = (f"{topic}-{name}" for name in ("proto", "json"))
     for name, schema, line in (
         (proto, PROTO, '{"f1": "a"}'),
@@ -46,7 +46,7 @@ def test_formats_are_told_by_the_id(tools: Any, topic: str):
         assert (shown.code, json.loads(shown.out)) == (0, json.loads(line))
 
 
-def test_what_consume_writes_produce_reads(tools: Any, topic: str, send: Any):
+def test_produce_reads_the_output_of_consume(tools: Any, topic: str, send: Any):
     schemas = ("--input", "records", "--value-schema", UNION, "--key-schema", '"string"')
     line = (
         '{"key": "k", "value": {"u": "x"}, "headers": [{"name": "h", "value": "1"}, {"name": "b", "base64": "/w=="}],'

@@ -75,7 +75,7 @@ def test_lines_that_cannot_be_split(form: LineFormat, text: str, column: int, pr
         {"null_marker": "\t"},
     ],
 )
-def test_separators_that_cannot_be(arguments: dict[str, object]):
+def test_invalid_separators(arguments: dict[str, object]):
     with pytest.raises(ConfigError):
         LineFormat(**arguments)  # type: ignore[arg-type]
 
@@ -118,7 +118,7 @@ RUNS = {
 
 
 @pytest.mark.parametrize("program", RUNS)
-def test_nothing_is_imported_that_a_run_does_not_need(program: str):
+def test_a_run_imports_only_the_modules_that_the_run_needs(program: str):
     entry, others = RUNS[program]
     flags = [
         "--topic",

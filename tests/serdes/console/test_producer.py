@@ -203,7 +203,7 @@ def test_an_error_names_the_line_of_the_property(
     assert capsys.readouterr().err == said.replace("FILE:", f"{path}:")
 
 
-def test_what_cannot_be_delivered_exits_with_3(tools: Any, topic: str):
+def test_an_undeliverable_record_exits_with_3(tools: Any, topic: str):
     done = tools.run(
         "kafka-avro-console-producer",
         *("--bootstrap-server", "127.0.0.1:1", "--topic", topic, "--max-block-ms", "800"),

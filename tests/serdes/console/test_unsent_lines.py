@@ -82,7 +82,7 @@ LIMIT = ("--command-property", "message.max.bytes=1000")
     ],
     ids=["bad line", "first line", "delivery", "skip", "dlq"],
 )
-def test_an_error_says_what_was_sent(
+def test_an_error_counts_the_sent_lines(
     tools: Any, topic: str, tmp_path: Path, lines: list[str], arguments: list[str], code: int, said: list[str]
 ):
     assert tools.magicbyte("produce", topic, *TEXT, lines="first\n").code == 0

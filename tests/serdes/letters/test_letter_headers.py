@@ -101,7 +101,7 @@ def test_a_letter_of_a_letter_has_the_form_that_came_last() -> None:
     assert original_headers([*PLACE, *streams, *share]) == []
 
 
-def test_what_is_no_letter_and_the_count_of_replays() -> None:
+def test_foreign_records_and_the_count_of_replays() -> None:
     assert read_letter([("own", b"1")]) is None
     assert read_letter([*PLACE[:2], ("__connect.errors.offset", b"many")]) is None
     assert replays([("__errors.replay", b"1"), ("__errors.replay", b"2")]) == 2

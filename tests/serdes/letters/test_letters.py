@@ -110,7 +110,7 @@ def test_an_id_goes_into_a_frame_or_before_bytes_without_one() -> None:
         (b"", wire.guid_bytes(OTHER_GUID)),
     ],
 )
-def test_a_frame_in_a_header_stays_there(before: bytes, after: bytes) -> None:
+def test_a_fix_keeps_a_frame_in_its_header(before: bytes, after: bytes) -> None:
     own = ("own", b"1")
     named = letter(b"\0\0\0\0\x09abc", b"k", ("__value_schema_id", before), own, (f"{OWN}attempt", b"1"))
     fix = with_schema_id(258, "value", {258: OTHER_GUID}.get)

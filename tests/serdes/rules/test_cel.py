@@ -144,7 +144,7 @@ def test_parameters_come_from_the_rule_or_the_metadata():
         (on_field("value + '!'", "NOSUCH"), {}),
     ],
 )
-def test_a_transformation_changes_what_it_names(rule: dict[str, Any], changes: dict[str, Any] | None):
+def test_a_transformation_changes_the_named_fields(rule: dict[str, Any], changes: dict[str, Any] | None):
     defaults = {"mail": None, "raw": b"", "tags": [], "props": {}}
     result = {**defaults, "name": "eve", "age": 37} if changes is None else {**ADA, **changes}
     after = run(rule, ADA)
@@ -180,7 +180,7 @@ def test_a_transformation_changes_what_it_names(rule: dict[str, Any], changes: d
         (on_field("value + '!'", "SECRET"), " at raw: value + '!': No matching overloads found : _+_(bytes, string)"),
     ],
 )
-def test_what_does_not_fit_stops_the_message_and_names_the_place(rule: dict[str, Any], problem: str):
+def test_an_unfit_result_stops_the_message_and_names_the_place(rule: dict[str, Any], problem: str):
     assert run(rule, ADA).startswith(problem)
 
 

@@ -48,7 +48,7 @@ VALUE = SerializationContext("people", "value", [])
         "RuleRegistry",
     ],
 )
-def test_a_class_has_what_confluents_has(name: str):
+def test_each_class_has_the_attributes_of_confluents_class(name: str):
     theirs = getattr(their_serde, name, None) or getattr(their_registry, name)
     mine = getattr(ours, name)
     public = {attribute for attribute in dir(theirs) if not attribute.startswith("_")}
@@ -181,7 +181,7 @@ def test_a_custom_action(client: RegistryClient, register: Register):
         (KeyError("x"), r"rule 'rule0' .* failed: .*: the action LETTERS raised KeyError"),
     ],
 )
-def test_what_a_custom_action_raises_stops_the_message(
+def test_an_exception_of_a_custom_action_stops_the_message(
     client: RegistryClient, register: Register, problem: Exception, text: str
 ):
     register(FAILING)

@@ -167,7 +167,7 @@ def test_a_success_may_be_sent_as_well(client: RegistryClient, letters: Letters)
         ),
     ],
 )
-def test_what_rules_of_encryption_protect_is_redacted(
+def test_the_letter_redacts_fields_of_encryption_rules(
     client: RegistryClient, letters: Letters, lists: dict[str, Any], conf: dict[str, Any], value: dict[str, Any]
 ) -> None:
     others = {name: rules for name, rules in lists.items() if name != "rules"}
@@ -179,7 +179,7 @@ def test_what_rules_of_encryption_protect_is_redacted(
     assert datum == {"a": -1, "s": "x", "b": b"y", "o": "z"}
 
 
-def test_what_cannot_be_redacted_is_not_sent(client: RegistryClient, letters: Letters) -> None:
+def test_a_letter_hides_the_whole_value_if_redaction_fails(client: RegistryClient, letters: Letters) -> None:
     register(client, rule(expr="false"), encryption(tags=["PII"]))
     serialize = AvroSerializer(client, conf={**LATEST, "dlq.topic": "dead"}, rule_conf={"producer": letters})
     fails(serialize, {"a": -1, "s": object(), "b": ("no branch", "hunter2")})
@@ -276,7 +276,7 @@ def refuse(*_: Any) -> None:
         ),
     ],
 )
-def test_a_letter_that_is_not_sent_is_told_in_the_error(
+def test_the_error_mentions_an_unsent_letter(
     client: RegistryClient, conf: dict[str, Any], rule_conf: dict[str, Any], problem: str
 ) -> None:
     register(client, rule())

@@ -118,7 +118,7 @@ def test_a_deleted_version_counts_and_a_hole_is_skipped(three: Subject) -> None:
         AvroDeserializer(three.client, conf=latest)(frame, CONTEXT)
 
 
-def test_a_deleted_writers_version_is_found(three: Subject) -> None:
+def test_a_migration_finds_a_deleted_version_of_the_writer(three: Subject) -> None:
     frame = three.avro(1, {"size": 5})
     three.client.delete_version(SUBJECT, 1)
     assert AvroDeserializer(three.client, conf={"use.latest.version": True})(frame, CONTEXT) == {"length": 5}
@@ -312,7 +312,7 @@ def test_json_is_migrated_and_validated_by_the_readers_schema(client: RegistryCl
         before(subject.frame(1, b'{"size": "five"}'), CONTEXT)
 
 
-def test_what_json_cannot_hold_names_the_rule(client: RegistryClient) -> None:
+def test_the_error_about_a_value_without_a_json_form_names_the_rule(client: RegistryClient) -> None:
     subject = Subject(client, "JSON")
     subject.add('{"title": "W", "type": "object"}')
     subject.add('{"title": "X", "type": "object"}', {**CEL, "expr": "{'t': timestamp('2026-01-01T00:00:00Z')}"})

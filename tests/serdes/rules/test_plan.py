@@ -218,7 +218,7 @@ def test_actions_follow_a_rule_and_the_next_rules_still_run(rule: dict[str, Any]
     assert carry_out(rule, {"expr": "b"}) == result
 
 
-def test_actions_know_what_they_follow():
+def test_actions_know_their_rule_and_its_outcome():
     carry_out({"onSuccess": "NOTE"}, {"expr": "!", "onFailure": "NOTE", "onSuccess": "ERROR"})
     assert NOTES.noted == ["r0:xa:True", "r1:xa:False"]
 

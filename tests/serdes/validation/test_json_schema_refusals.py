@@ -138,7 +138,7 @@ def test_a_branch_has_its_title_as_its_name() -> None:
     assert refusal(schema, {"kind": "circle"}) == Refusal((), "required", reason)
 
 
-def test_in_a_schema_that_is_referred_to() -> None:
+def test_a_refusal_in_a_referenced_schema() -> None:
     item = {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"n": {"type": "integer"}}}
     schema = {"items": {"$ref": "item.json"}}
     assert refusal(schema, [{"n": "x"}], **{"item.json": item}) == Refusal(
@@ -185,7 +185,7 @@ def test_a_search_that_takes_too_much_work_names_keyword_and_path() -> None:
     assert time.process_time() - started < 2
 
 
-def test_behind_a_combination_that_was_given_up_the_search_goes_on() -> None:
+def test_the_search_continues_after_a_combination_that_costs_too_much() -> None:
     schema = {
         **tangled(12),
         "properties": {"amount": {"anyOf": [{"$ref": "#/definitions/d0"}, {}]}, "name": {"type": "string"}},

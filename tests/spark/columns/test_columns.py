@@ -169,7 +169,7 @@ BROKEN: list[tuple[Any, list[bytes]]] = [
 
 
 @pytest.mark.parametrize(("schema", "payloads"), BROKEN)
-def test_what_is_broken_is_left_and_nothing_else(few: None, schema: Any, payloads: list[bytes]) -> None:
+def test_the_column_reader_leaves_only_broken_messages(few: None, schema: Any, payloads: list[bytes]) -> None:
     sound, value = next((next(iter(cases.items())) for each, cases in SOUND if each == schema))
     batch = [row for payload in payloads for row in (sound, payload)]
     assert read(schema, schema, [*batch, sound]) == ([value, None] * len(payloads) + [value], payloads)
@@ -209,7 +209,7 @@ IN_ROWS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", IN_ROWS)
-def test_what_is_not_read_in_columns(name: str) -> None:
+def test_schemas_without_a_column_reader(name: str) -> None:
     writer, reader = IN_ROWS[name]
     decoder, kind = fuzz.decoder_of(writer, reader)
     assert decoder.make_columns(decoder.schemas[fuzz.ID], kind) is None

@@ -135,7 +135,7 @@ def test_a_field(field: str, payload: bytes, value: Any) -> None:
         ("map<int32, int32> a = 1;", b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x01\x10\x03"),
     ],
 )
-def test_what_is_left_to_the_decoder_of_single_messages(field: str, payload: bytes) -> None:
+def test_the_column_reader_leaves_doubtful_messages_to_the_single_message_decoder(field: str, payload: bytes) -> None:
     assert read(ONE.format(field), "M", [payload]) == ([None], [payload])
 
 

@@ -470,13 +470,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("schema", "problem"), REFUSED)
-def test_what_spark_cannot_hold_is_refused(avro: Any, subject: str, schema: str, problem: str) -> None:
+def test_types_that_spark_lacks_are_refused(avro: Any, subject: str, schema: str, problem: str) -> None:
     [one] = avro.register(subject, schema)
     with pytest.raises(UnsupportedSchema, match=f"schema id {one} \\({subject} version 1\\): {problem}"):
         from_confluent_avro("value", subject=subject, registry=avro.registry)
 
 
-def test_what_spark_cannot_hold_in_an_old_version(spark: SparkSession, avro: Any, subject: str) -> None:
+def test_types_that_spark_lacks_in_an_old_version(spark: SparkSession, avro: Any, subject: str) -> None:
     flat = record(("next", "int"), name="L")
     old, new = avro.register(subject, REFUSED[0][0], flat)
     data = frame(spark, [avro.message(old, REFUSED[0][0], {"next": None}), avro.message(new, flat, {"next": 1})])
@@ -489,7 +489,7 @@ def test_what_spark_cannot_hold_in_an_old_version(spark: SparkSession, avro: Any
         from_confluent_avro("value", ids=[old], reader_schema=flat, registry=avro.registry)
 
 
-def test_asking_for_what_is_not_there(avro: Any, subject: str) -> None:
+def test_missing_subjects_and_ids(avro: Any, subject: str) -> None:
     with pytest.raises(
         NoSubject, match=r"subject .nowhere-value. is not in the registry .the topic name strategy's for topic nowhere"
     ):

@@ -96,7 +96,7 @@ UNFIT = [
 
 
 @pytest.mark.parametrize(("query", "problem"), UNFIT)
-def test_what_would_lose_data_is_refused(
+def test_conversions_that_would_lose_data_are_refused(
     spark: SparkSession, avro: Any, subject: str, query: str, problem: str
 ) -> None:
     with pytest.raises(UnfitColumn, match=f"the column does not fit the schema: {problem}"):

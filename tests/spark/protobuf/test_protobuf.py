@@ -36,7 +36,7 @@ message Order {
 """
 
 
-def test_there_and_back(spark: SparkSession, avro: Any, subject: str) -> None:
+def test_protobuf_round_trip(spark: SparkSession, avro: Any, subject: str) -> None:
     data = spark.sql(
         "select named_struct('id', 7L, 'lines', array(named_struct('sku', 'a', 'n', 4000000000L)), 'unit', 'EACH',"
         " 'tags', map('x', 1.5D), 'big', 18446744073709551615BD, 'raw', X'00FF', 'maybe', 5, 'slow', 's',"

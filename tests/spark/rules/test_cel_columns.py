@@ -54,7 +54,7 @@ RESULTS = [
 ]
 
 
-def test_columns_compute_what_the_engine_computes(spark: SparkSession) -> None:
+def test_columns_and_the_engine_compute_the_same_values(spark: SparkSession) -> None:
     texts = [text for text, _ in RESULTS]
     by_row = by_columns(spark, texts)
     columns = {text: [row[number] for row in by_row] for number, text in enumerate(texts)}
@@ -97,7 +97,7 @@ def test_random_expressions(spark: SparkSession) -> None:
         "{'a': 1}['a'] == 1",
     ],
 )
-def test_the_engine_computes_the_others(spark: SparkSession, text: str) -> None:
+def test_columns_cannot_compute_these_expressions(spark: SparkSession, text: str) -> None:
     with pytest.raises(Untranslatable):
         term_of(text, F.col("message"))
 

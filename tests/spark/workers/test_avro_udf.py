@@ -224,7 +224,7 @@ def test_the_jvm_and_our_codecs_resolve_alike(spark: SparkSession, avro: Any, su
         assert None not in read, name
 
 
-def test_neither_reads_what_would_be_something_else(spark: SparkSession, avro: Any, subject: str) -> None:
+def test_neither_reader_misreads_a_message(spark: SparkSession, avro: Any, subject: str) -> None:
     cases = []
     for n, (writer, reader, datum) in enumerate(MISREAD):
         written = record(("a", writer))

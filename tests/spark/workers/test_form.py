@@ -88,7 +88,7 @@ CASES: list[tuple[Any, Any, bytes, Any]] = [
 
 
 @pytest.mark.parametrize(("writer", "reader", "payload", "expected"), CASES)
-def test_what_spark_takes(writer: Any, reader: Any, payload: bytes, expected: Any) -> None:
+def test_values_that_spark_accepts(writer: Any, reader: Any, payload: bytes, expected: Any) -> None:
     for decode in decoders(writer, reader):
         found = decode(payload)
         assert found == expected
@@ -107,7 +107,7 @@ REFUSED: list[tuple[Any, Any, bytes, str]] = [
 
 
 @pytest.mark.parametrize(("writer", "reader", "payload", "reason"), REFUSED)
-def test_what_spark_does_not_take(writer: Any, reader: Any, payload: bytes, reason: str) -> None:
+def test_values_that_spark_does_not_accept(writer: Any, reader: Any, payload: bytes, reason: str) -> None:
     for decode in decoders(writer, reader):
         with pytest.raises(DecodeError, match=reason):
             decode(payload)

@@ -60,7 +60,7 @@ SEARCHES = [
 
 
 @pytest.mark.parametrize(("query", "expected"), SEARCHES)
-def test_schemas_are_found(shop: Any, query: str, expected: list[str]) -> None:
+def test_the_search_finds_schemas(shop: Any, query: str, expected: list[str]) -> None:
     answered = shop("GET", f"/search{query}")
     assert answered.status_code == 200
     assert [hit["subject"] for hit in answered.json()] == expected
@@ -269,6 +269,6 @@ def test_changes_are_followed_and_posted(running: httpx.Client, posted: Any) -> 
 
 
 @pytest.mark.parametrize("event_id", ["x", "--5", "1.5", "9" * 30])
-def test_an_event_id_that_is_none(api: Any, event_id: str) -> None:
+def test_an_invalid_event_id(api: Any, event_id: str) -> None:
     answered = api("GET", "/events", headers={"Last-Event-ID": event_id})
     assert (answered.status_code, answered.json()["error_code"]) == (400, 400)

@@ -61,7 +61,7 @@ def graph(
     return [(node["subject"], node["distance"]) for node in told["nodes"]], edges, told["cut"]
 
 
-def test_a_subject_tells_who_holds_its_versions(shop: Any) -> None:
+def test_a_subject_names_the_referrers_of_its_versions(shop: Any) -> None:
     shop.register("orders", record("Order", "Customer"), references=[reference("Customer", "customers")])
 
     def held(subject: str) -> Any:
@@ -118,7 +118,7 @@ GRAPHS = [
 
 
 @pytest.mark.parametrize(("query", "nodes", "edges", "is_cut"), GRAPHS)
-def test_a_graph_has_what_a_version_refers_to_and_what_refers_to_it(
+def test_a_graph_has_the_references_and_referrers_of_a_version(
     shop: Any, query: str, nodes: list[tuple[str, int]], edges: list[tuple[str, str, str]], is_cut: bool
 ) -> None:
     assert graph(shop, query) == (nodes, edges, is_cut)
@@ -167,7 +167,7 @@ def test_a_graph_that_is_refused(shop: Any, path: str, code: int, message: str) 
     assert answered.status_code == (code if code < 1000 else code // 100)
 
 
-def test_subjects_that_may_not_be_read_are_left_out(guarded: Any) -> None:
+def test_a_graph_omits_unreadable_subjects(guarded: Any) -> None:
     for subject in ("sealed.inner", "open.inner"):
         assert guarded("admin", f"/subjects/{subject}/versions", {"schema": record("Inner")}).status == 200
     for subject, target in (("open.top", "open.inner"), ("sealed.top", "open.inner"), ("open.other", "sealed.inner")):
@@ -234,7 +234,7 @@ GRAPH = st.fixed_dictionaries(
     st.integers(1, 4),
     st.booleans(),
 )
-def test_a_graph_is_what_a_naive_walk_finds(
+def test_a_graph_equals_the_result_of_a_naive_walk(
     listed: dict[tuple[str, int], list[tuple[str, int]]],
     deleted: set[tuple[str, int]],
     hidden: set[str],

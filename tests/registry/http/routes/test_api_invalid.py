@@ -37,7 +37,7 @@ POSTS = [
 
 @pytest.mark.parametrize("path", POSTS)
 @pytest.mark.parametrize(("kind", "text", "place"), INVALID, ids=range(len(INVALID)))
-def test_the_position_of_what_makes_a_schema_invalid(
+def test_the_error_has_the_position_of_the_fault_in_the_schema(
     api: Any, path: str, kind: str, text: str, place: tuple[int, int]
 ) -> None:
     api.register("s", '"int"')

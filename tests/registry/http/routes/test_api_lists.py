@@ -66,7 +66,7 @@ def test_a_list_of_many_megabytes_is_whole(api: Any) -> None:
     assert [len(version["schema"]) > 300_000 for version in answered.json()] == [True] * 30
 
 
-def test_a_search_reads_only_what_no_search_has_read(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_reads_only_schemas_that_no_earlier_search_has_read(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     names = Answering.names
 

@@ -44,14 +44,14 @@ def test_look_up_finds_a_version_by_the_schema_with_inlined_references(shop: Any
     assert shop("GET", "/subjects/order/versions").json() == [1]
 
 
-def test_it_is_found_behind_newer_versions(shop: Any) -> None:
+def test_look_up_finds_a_version_before_newer_versions(shop: Any) -> None:
     shop("PUT", "/config", {"compatibility": "NONE"})
     assert shop.register("order", '"int"').json()["version"] == 2
     assert shop("POST", "/subjects/order", {"schema": INLINED}).json()["version"] == 1
     assert shop.register("order", INLINED).json()["version"] == 1
 
 
-def test_it_is_found_with_normalize(shop: Any) -> None:
+def test_look_up_finds_the_version_with_normalize(shop: Any) -> None:
     text = INLINED.replace('"doc":"d",', '"doc":"d","aliases":["B","A"],')
     references = [
         {"name": "shop.Line", "subject": "line", "version": 1},
@@ -72,14 +72,14 @@ def test_it_is_found_with_normalize(shop: Any) -> None:
         (INLINED, {"metadata": {"properties": {"a": "b"}}}),
     ],
 )
-def test_what_differs_from_what_is_referred_to_is_another_schema(shop: Any, schema: str, fields: Any) -> None:
+def test_a_text_that_differs_from_its_reference_is_another_schema(shop: Any, schema: str, fields: Any) -> None:
     answered = shop("POST", "/subjects/order", {"schema": schema, **fields})
     assert (answered.status_code, answered.json()["error_code"]) == (404, 40403)
     shop("PUT", "/config", {"compatibility": "NONE"})
     assert shop.register("order", schema, **fields).json()["version"] == 2
 
 
-def test_a_deleted_version_is_found_where_that_is_asked_for(shop: Any) -> None:
+def test_look_up_finds_a_deleted_version_on_request(shop: Any) -> None:
     shop("DELETE", "/subjects/order/versions/1")
     assert shop("POST", "/subjects/order?deleted=true", {"schema": INLINED}).json()["version"] == 1
     assert shop("POST", "/subjects/order", {"schema": INLINED}).json()["error_code"] == 40401
@@ -109,7 +109,7 @@ def test_registering_finds_the_version_before_it_inherits_metadata(api: Any) -> 
 
 @pytest.mark.parametrize("text", ["", "  "])
 @pytest.mark.parametrize("schema_type", ["AVRO", "JSON", "PROTOBUF"])
-def test_an_empty_schema_is_found_nowhere(api: Any, schema_type: str, text: str) -> None:
+def test_look_up_finds_no_empty_schema(api: Any, schema_type: str, text: str) -> None:
     body = {"schema": text, "schemaType": schema_type}
     answered = api("POST", "/subjects/s", body)
     assert (answered.status_code, answered.json()["error_code"]) == (404, 40401)

@@ -94,7 +94,7 @@ def test_one_version_is_compared_in_both_directions(history: Any) -> None:
     assert "explanations" not in ask(history, "/compatibility/subjects/s/versions/3?level=FULL", A_LONG, B)
 
 
-def test_a_subject_without_versions_has_none_to_compare(api: Any) -> None:
+def test_a_subject_without_versions_has_an_empty_matrix(api: Any) -> None:
     assert ask(api, f"{ALL}?every=true&explain=true", A) == {
         "is_compatible": True,
         "versions": [],
@@ -104,7 +104,7 @@ def test_a_subject_without_versions_has_none_to_compare(api: Any) -> None:
 
 
 @pytest.mark.parametrize("path", [ALL, "/compatibility/subjects/s/versions/latest", f"/contexts/eu{ALL}"])
-def test_a_level_that_is_none(api: Any, path: str) -> None:
+def test_an_invalid_level(api: Any, path: str) -> None:
     answered = api("POST", f"{path}?level=SIDEWAYS&every=true", {"schema": '"int"'})
     assert (answered.status_code, answered.json()["error_code"]) == (422, 42203)
     assert answered.json()["message"].startswith("Invalid compatibility level. Valid values are none, backward, ")

@@ -141,7 +141,7 @@ def test_without_parameters_the_latest_is_compared_with_the_one_before(flights: 
     assert (backwards["backward"]["compatible"], backwards["forward"]["compatible"]) == (False, True)
 
 
-def test_a_version_is_compared_with_that_of_another_subject(flights: Any) -> None:
+def test_a_comparison_may_name_a_version_of_another_subject(flights: Any) -> None:
     flights.register("a%2Fb%20%C3%A9%3F%23", FIRST)
     comparison = compared(flights, "?to=2&fromSubject=a%2Fb%20%C3%A9%3F%23")
     assert comparison["from"] == {"subject": "a/b é?#", "version": 1, "id": 1, "schemaType": "AVRO"}
@@ -215,13 +215,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("method", "path", "body", "code", "text"), REFUSED)
-def test_what_is_wrong_is_named(flights: Any, method: str, path: str, body: Any, code: int, text: str) -> None:
+def test_the_error_names_the_fault(flights: Any, method: str, path: str, body: Any, code: int, text: str) -> None:
     answer = flights(method, path, body)
     assert (answer.json()["error_code"], answer.status_code) == (code, code if code < 1000 else code // 100)
     assert text in answer.json()["message"]
 
 
-def test_a_stored_text_that_cannot_be_read_hides_no_other(api: Any) -> None:
+def test_an_unreadable_stored_text_hides_no_other_text(api: Any) -> None:
     for number, text in enumerate((FIRST, '{"type":"recor"}', SECOND, THIRD), 1):
         # Other servers may have stored such a text.
         key = json.dumps({"keytype": "SCHEMA", "subject": "flights-value", "version": number, "magic": 1})

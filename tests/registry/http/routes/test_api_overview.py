@@ -152,7 +152,7 @@ def test_a_parameter_that_is_refused(api: Any, query: str, message: str) -> None
     assert (answered.status_code, answered.json()) == (400, {"error_code": 400, "message": message})
 
 
-def test_an_overview_that_is_current_is_not_sent_again(shop: Any) -> None:
+def test_the_server_does_not_send_a_current_overview_again(shop: Any) -> None:
     first = shop("GET", "/overview")
     etag = first.headers["etag"]
     offset = first.json()["offset"]
@@ -217,7 +217,7 @@ def two_subjects(guarded: Any) -> Any:
     return guarded
 
 
-def test_rows_and_columns_are_those_that_the_sender_may_see(two_subjects: Any) -> None:
+def test_an_overview_has_only_visible_rows_and_columns(two_subjects: Any) -> None:
     assert two_subjects("", "/overview").status == 401
     for name, subjects, ids, levels in SEEN:
         answered = two_subjects(name, "/overview")
@@ -229,7 +229,7 @@ def test_rows_and_columns_are_those_that_the_sender_may_see(two_subjects: Any) -
         assert answered.headers["cache-control"] == "private, no-cache"
 
 
-def test_a_head_has_what_the_sender_may_see(two_subjects: Any) -> None:
+def test_a_head_has_only_visible_rows(two_subjects: Any) -> None:
     def counts(name: str) -> Any:
         return json.loads(two_subjects(name, "/overview?head=9").body.splitlines()[0])["counts"]
 
@@ -271,7 +271,7 @@ def test_kept_bodies_are_bounded() -> None:
     assert bodies.get(4) is None
 
 
-def test_which_clients_get_304_and_gzip() -> None:
+def test_headers_decide_about_304_and_gzip() -> None:
     current = {None: False, "": False, '"a"': True, 'W/"a"': True, '"b", W/"a"': True, '"b"': False, "*": True}
     assert {value: is_current(value, 'W/"a"') for value in current} == current
     accepted = {

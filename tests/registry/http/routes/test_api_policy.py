@@ -20,7 +20,7 @@ LOGGED = "the compatibilityPolicy of s is LOGICAL, which is not supported: judge
 
 @pytest.mark.parametrize("path", ["/config", "/config/s", "/config/:.c:"])
 @pytest.mark.parametrize("policy", ["LOGICAL", "logical"])
-def test_it_is_refused_by_name_when_it_is_set(api: Any, path: str, policy: str) -> None:
+def test_a_setting_with_an_unsupported_policy_is_refused_by_name(api: Any, path: str, policy: str) -> None:
     answered = api("PUT", path, {"compatibility": "FULL", "compatibilityPolicy": policy})
     message = "The compatibility policy LOGICAL is not supported; use STRICT or LENIENT"
     assert (answered.status_code, answered.json()) == (422, {"error_code": 42203, "message": message})
@@ -39,7 +39,9 @@ def store_logical(api: Any, level: str = "BACKWARD") -> None:
     assert api("GET", "/config/s").json() == {"compatibilityLevel": level, "compatibilityPolicy": "LOGICAL"}
 
 
-def test_a_stored_one_is_judged_as_strict_and_said_so(api: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_registry_treats_a_stored_unsupported_policy_as_strict_and_says_so(
+    api: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     api.register("s", OLD, schemaType="JSON")
     store_logical(api)
     answered = api.register("s", WIDER, schemaType="JSON")
@@ -60,14 +62,14 @@ def test_a_stored_one_is_judged_as_strict_and_said_so(api: Any, caplog: pytest.L
     assert api("POST", path, {"schema": OLD, "schemaType": "JSON"}).json() == {"is_compatible": True}
 
 
-def test_where_nothing_is_judged_nothing_is_said(api: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_check_no_message_mentions_the_policy(api: Any, caplog: pytest.LogCaptureFixture) -> None:
     api.register("s", OLD, schemaType="JSON")
     store_logical(api, "NONE")
     assert api.register("s", WIDER, schemaType="JSON").status_code == 200
     assert LOGGED not in caplog.text
 
 
-def test_other_settings_beside_a_stored_one_can_be_changed(api: Any) -> None:
+def test_a_stored_unsupported_policy_does_not_block_other_settings(api: Any) -> None:
     store_logical(api)
     assert api("PUT", "/config/s", {"compatibility": "FULL"}).json() == {
         "compatibility": "FULL",
@@ -79,7 +81,7 @@ def test_other_settings_beside_a_stored_one_can_be_changed(api: Any) -> None:
     }
 
 
-def test_an_export_keeps_it(api: Any, make_api: Any) -> None:
+def test_an_export_keeps_a_stored_unsupported_policy(api: Any, make_api: Any) -> None:
     store_logical(api)
     other = make_api()
     report = other.client.post("/import", content=api("GET", "/export").content).json()

@@ -37,7 +37,9 @@ ACCEPTED = {
 
 @pytest.mark.parametrize(("text", "references"), ACCEPTED.values(), ids=ACCEPTED.keys())
 @pytest.mark.parametrize("query", ["", "?normalize=true"])
-def test_it_is_registered_compared_and_looked_up(api: Any, text: str, references: list[Any], query: str) -> None:
+def test_the_registry_registers_compares_and_looks_up_lenient_protobuf(
+    api: Any, text: str, references: list[Any], query: str
+) -> None:
     api.register("b", B, schemaType="PROTOBUF")
     answered = api.register("s", text, query, schemaType="PROTOBUF", references=references)
     assert answered.status_code == 200, answered.text
@@ -51,7 +53,7 @@ def test_it_is_registered_compared_and_looked_up(api: Any, text: str, references
     assert api("GET", "/subjects/s/versions/1?format=serialized").json()["schema"].startswith("CgdkZWZhdWx0")
 
 
-def test_it_may_be_referred_to(api: Any) -> None:
+def test_a_schema_may_refer_to_lenient_protobuf(api: Any) -> None:
     api.register("b", B, schemaType="PROTOBUF")
     api.register("a", P3 + "package a; message A { b.B b = 1; }", schemaType="PROTOBUF", references=[REFERENCE])
     text = P3 + 'import "a.proto"; message M { a.A a = 1; }'
@@ -95,7 +97,7 @@ def test_a_normalized_text_is_valid(api: Any) -> None:
     assert api.register("other", stored, schemaType="PROTOBUF").json()["id"] == 1
 
 
-def test_a_text_that_the_reference_normalized_is_found(api: Any) -> None:
+def test_look_up_finds_a_text_that_the_reference_normalized(api: Any) -> None:
     key = {"keytype": "SCHEMA", "subject": "s", "version": 1, "magic": 1}
     value = {"subject": "s", "version": 1, "id": 7, "schemaType": "PROTOBUF", "schema": SORTED, "deleted": False}
     api.log.append([Record(json.dumps(key).encode(), json.dumps(value).encode(), 0)], api.log.end())

@@ -72,7 +72,7 @@ def test_warnings_are_logged_and_do_not_refuse(api: Any, caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize(("check", "status", "logged"), [("warn", 200, True), ("off", 200, False)])
-def test_the_setting_says_what_becomes_of_findings(
+def test_the_setting_decides_the_effect_of_findings(
     make_api: Callable[..., Any], caplog: pytest.LogCaptureFixture, check: str, status: int, *, logged: bool
 ) -> None:
     api = make_api(magicbyte_rules_check=check)
@@ -81,7 +81,7 @@ def test_the_setting_says_what_becomes_of_findings(
     assert ("undefined field 'agee'" in caplog.text) is logged
 
 
-def test_rule_types_of_the_clients_are_known(api: Any, make_api: Callable[..., Any]) -> None:
+def test_the_registry_knows_the_rule_types_of_the_clients(api: Any, make_api: Callable[..., Any]) -> None:
     mine = {**GOOD, "type": "MINE", "expr": "no CEL", "onFailure": "PAGE"}
     assert api.register("mine", PERSON, ruleSet=rules(mine)).json()["error_code"] == 42210
     of_clients = make_api(magicbyte_rules_types="mine, page")

@@ -73,7 +73,7 @@ FOUND: list[tuple[str, list[tuple[str, list[str]]], dict[str, int]]] = [
 
 
 @pytest.mark.parametrize(("query", "hits", "counts"), FOUND)
-def test_words_are_found_in_names_fields_and_texts(
+def test_the_search_finds_words_in_names_fields_and_texts(
     shop: Any, query: str, hits: list[tuple[str, list[str]]], counts: dict[str, int]
 ) -> None:
     # The second search has the names that the first one has read.
@@ -156,7 +156,7 @@ RECORDS = st.builds(
     st.lists(WORDS, min_size=1, max_size=2),
     st.sets(st.sampled_from(PLACES), min_size=1),
 )
-def test_a_scan_finds_what_looking_at_every_name_finds(
+def test_a_scan_finds_the_same_names_as_a_naive_search(
     texts: dict[str, str], words: list[str], places: set[str]
 ) -> None:
     view, index = fill(View(), texts), NameIndex()
@@ -202,7 +202,7 @@ def test_20_000_subjects_are_searched(api: Any) -> None:
     )
 
 
-def test_versions_that_may_not_be_read_are_not_counted(guarded: Any) -> None:
+def test_the_search_does_not_count_unreadable_versions(guarded: Any) -> None:
     for subject in ("open.a", "sealed.a"):
         assert guarded("admin", f"/subjects/{subject}/versions", {"schema": ORDER}).status == 200
     for name, total in (("admin", 2), ("reader", 1), ("lister", 0), ("nobody", 0)):

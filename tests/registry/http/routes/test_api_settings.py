@@ -70,7 +70,7 @@ def test_a_field_that_is_absent_stays_and_null_clears(api: Any) -> None:
     }
 
 
-def test_deleting_a_config_answers_what_it_was(api: Any) -> None:
+def test_deleting_a_config_returns_the_old_config(api: Any) -> None:
     api("PUT", "/config/s", {"compatibility": "FULL"})
     assert api("DELETE", "/config/s").json() == {"compatibilityLevel": "FULL"}
     assert api("DELETE", "/config/s").json() == error(40401, "Subject 's' not found.")
@@ -113,7 +113,7 @@ def test_a_compatibility_group_compares_within_itself(api: Any) -> None:
     assert api.register("s", '"string"', metadata=two).status_code == 200
 
 
-def test_defaults_and_overrides_are_merged_into_what_is_registered(api: Any) -> None:
+def test_the_registry_merges_defaults_and_overrides_into_a_registered_version(api: Any) -> None:
     api(
         "PUT",
         "/config/s",
@@ -328,7 +328,7 @@ def test_health_and_metrics_tell_of_the_node(api: Any) -> None:
     assert "magicbyte_registry_ready 1.0" in api("GET", "/metrics").text
 
 
-def test_what_the_server_says_of_itself(api: Any) -> None:
+def test_the_server_describes_its_types_and_version(api: Any) -> None:
     assert api("GET", "/").json() == {}
     assert api("POST", "/", {"any": "thing"}).json() == {}
     assert sorted(api("GET", "/schemas/types").json()) == ["AVRO", "JSON", "PROTOBUF"]

@@ -134,14 +134,16 @@ LOOKED_UP = [
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "expected"), LOOKED_UP, ids=[" ".join(row[:2]) for row in LOOKED_UP]
 )
-def test_what_is_not_there(api: Any, method: str, path: str, body: Any, status: int, expected: Any) -> None:
+def test_requests_for_missing_resources(
+    api: Any, method: str, path: str, body: Any, status: int, expected: Any
+) -> None:
     api.register("user", USER)
     answered = api(method, path, body)
     assert (answered.status_code, answered.json()) == (status, expected)
 
 
 @pytest.mark.parametrize("version", ["0", "-2", "abc", "2147483648", "1.5", "99999999999"])
-def test_a_version_that_is_none(api: Any, version: str) -> None:
+def test_an_invalid_version_number(api: Any, version: str) -> None:
     api.register("s", USER)
     answered = api("GET", f"/subjects/s/versions/{version}")
     message = (

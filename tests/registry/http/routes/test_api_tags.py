@@ -48,7 +48,7 @@ TAGGED = [
 
 
 @pytest.mark.parametrize(("kind", "text", "tag", "expected"), TAGGED)
-def test_tags_are_written_into_the_text_found_and_taken_out(
+def test_the_registry_adds_finds_and_removes_tags_in_the_text(
     api: Any, kind: str, text: str, tag: dict[str, Any], expected: str
 ) -> None:
     api.register("s", text, schemaType=kind)

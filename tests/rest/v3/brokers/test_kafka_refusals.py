@@ -108,7 +108,7 @@ def test_records_of_a_compacted_topic_stay(strict: Strict) -> None:
     assert (status, error) == (400, {"error_code": 40002, "message": "Policy violation."})
 
 
-def test_a_topic_that_is_not_made(strict: Strict) -> None:
+def test_a_topic_that_is_not_created_automatically(strict: Strict) -> None:
     path = f"topics/{unique('topic')}/records"
     report = {"error_code": 40403, "message": "This server does not host this topic-partition."}
     assert strict.v3.ask("POST", path, {}) == (200, report)

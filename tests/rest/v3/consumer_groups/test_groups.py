@@ -220,7 +220,7 @@ def not_found(text: str) -> dict[str, Any]:
         ("{group}/lags/{topic}/partitions/1", NOT_FOUND),
     ],
 )
-def test_what_is_not_there(v3: Any, member: Member, path: str, error: Any) -> None:
+def test_requests_for_missing_resources(v3: Any, member: Member, path: str, error: Any) -> None:
     names = {"group": path_of(member), "member": quote(member.id, safe=""), "topic": member.topic}
     assert v3.ask("GET", path.format(**names)) == (404, error)
 

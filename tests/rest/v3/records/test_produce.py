@@ -34,7 +34,7 @@ def failure(code: int, message: str) -> dict[str, Any]:
     return {"error_code": code, "message": message}
 
 
-def test_a_record_with_everything(rest: Any, wide_topic: str, read_topic: Callable[..., list[Any]]) -> None:
+def test_a_record_with_all_fields(rest: Any, wide_topic: str, read_topic: Callable[..., list[Any]]) -> None:
     record = {
         "partition_id": 3,
         "headers": [{"name": "b", "value": "Ym9keQ=="}, {"name": "a"}, {"name": "b", "value": None}],
@@ -350,7 +350,7 @@ def test_a_refused_record_is_reported_and_the_next_one_is_sent(
         (b"[" * 20000, "JSON is nested too deeply"),
     ],
 )
-def test_what_is_no_json_ends_the_stream(rest: Any, topic: str, body: bytes, problem: str | None) -> None:
+def test_invalid_json_ends_the_stream(rest: Any, topic: str, body: bytes, problem: str | None) -> None:
     reports = produce(rest, topic, {}, body, b" {}" if problem is None else b"")
     assert reports[0]["error_code"] == 200
     if problem is None:

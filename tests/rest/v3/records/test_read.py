@@ -35,7 +35,7 @@ def offsets(page: Any) -> list[int]:
     return [record["offset"] for record in page["data"]]
 
 
-def test_what_is_read_can_be_produced_again(rest: Any, cluster: str, topic: str) -> None:
+def test_a_client_can_produce_read_records_again(rest: Any, cluster: str, topic: str) -> None:
     records = f"{cluster}/topics/{topic}/records"
     first = {
         "headers": [{"name": "h", "value": "aGk="}, {"name": "n", "value": None}],
@@ -79,14 +79,14 @@ def test_what_is_read_can_be_produced_again(rest: Any, cluster: str, topic: str)
         (b"\x00\x00\x01\x86\x9f\xff", {"type": "BINARY", "size": 6, "data": "AAABhp//"}),
     ],
 )
-def test_types_that_are_found_by_looking(
+def test_types_that_the_proxy_detects(
     rest: Any, cluster: str, topic: str, kafka: str, value: bytes | None, shown: Any
 ) -> None:
     write(kafka, topic, value)
     assert read(rest, path(cluster, topic))["data"][0]["value"] == shown
 
 
-def test_types_that_are_asked_for(rest: Any, cluster: str, topic: str, kafka: str) -> None:
+def test_types_that_the_client_requests(rest: Any, cluster: str, topic: str, kafka: str) -> None:
     write(kafka, topic, b'{"a":1}', b"\xff")
     first, second = read(rest, path(cluster, topic), value_type="STRING")["data"]
     assert first["value"] == {"type": "STRING", "size": 7, "data": '{"a":1}'}
@@ -229,7 +229,7 @@ def test_offsets_outside_the_log(rest: Any, cluster: str, topic: str, kafka: str
     assert read(rest, path(cluster, topic), offset=9, out_of_range="latest")["next_offset"] == 3
 
 
-def test_what_is_not_there(rest: Any, cluster: str, topic: str) -> None:
+def test_requests_for_missing_resources(rest: Any, cluster: str, topic: str) -> None:
     for missing, code in ((path(cluster, "none"), 40403), (path(cluster, topic, 7), 40402)):
         answer = rest.get(missing)
         assert (answer.status_code, answer.json()["error_code"]) == (404, code)

@@ -85,7 +85,7 @@ def test_reports_are_in_the_order_of_the_records(proxy_url: str, wide_topic: str
         assert offsets == list(range(len(offsets)))
 
 
-def test_a_stream_ends_behind_what_is_no_json(proxy_url: str, topic: str) -> None:
+def test_invalid_json_ends_a_stream(proxy_url: str, topic: str) -> None:
     with duplex(proxy_url, path(topic)) as stream:
         stream.head()
         stream.send(b"{}{]")
@@ -179,7 +179,7 @@ def test_a_client_that_leaves_takes_its_stream_with_it(proxy_url: str, topic: st
     until(lambda: len(read_topic(topic)) == 2)
 
 
-def test_a_stop_reports_what_was_sent_and_ends_the_streams(kafka: str, topic: str) -> None:
+def test_a_stop_reports_sent_records_and_ends_the_streams(kafka: str, topic: str) -> None:
     # A stop that waited for the client would take a minute.
     properties = {"shutdown.graceful.ms": "60000"}
     with running_rest_proxy(kafka, "", properties=properties) as proxy, duplex(proxy.url, path(topic)) as stream:

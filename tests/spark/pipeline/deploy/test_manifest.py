@@ -336,7 +336,7 @@ def test_names_are_those_of_kubernetes(name: str, expected: str) -> None:
         ("", (IMAGE, "--set", "registry.properties.bearer.auth.token=t"), "a secret would be readable"),
     ],
 )
-def test_what_is_refused(
+def test_invalid_manifests_are_refused(
     rest: str, words: tuple[str, ...], message: str, write_file: WriteFile, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["pipeline", "manifest", str(write_file(rest)), *words]) == 2

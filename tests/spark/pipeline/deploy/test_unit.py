@@ -102,7 +102,7 @@ include: secrets.yaml
         ("trigger: {available: now}", {"PrivateTmp": None}),
     ],
 )
-def test_what_the_file_changes(
+def test_the_pipeline_file_decides_lines_of_the_unit(
     rest: str, changed: dict[str, str | None], options: Options, write_file: WriteFile
 ) -> None:
     unit = read_unit(_unit(write_file(rest), options))
@@ -230,7 +230,7 @@ def test_a_program_that_systemd_does_not_run_is_refused(program: str) -> None:
         ("trigger: {every: 30}", (), "trigger.every: must be a duration"),
     ],
 )
-def test_what_is_refused(
+def test_invalid_units_are_refused(
     rest: str, arguments: tuple[str, ...], message: str, write_file: WriteFile, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["pipeline", "unit", str(write_file(rest)), *arguments]) == 2
@@ -323,7 +323,7 @@ def test_a_placeholder_may_stand_for_any_value(
 
 
 @pytest.mark.parametrize("account", ["lake", "john.doe", "_x", "1000"])
-def test_which_accounts_a_unit_takes(account: str) -> None:
+def test_a_unit_accepts_account_names(account: str) -> None:
     assert user(account) == account
 
 

@@ -52,7 +52,7 @@ def _file(tmp_path: Path, sink: str, rest: str = "") -> Path:
         (DELTA, "", None, []),
     ],
 )
-def test_what_this_pyspark_does_not_have(
+def test_needs_that_this_pyspark_does_not_meet(
     sink: str, rest: str, spark: str | None, found: list[tuple[str, str, bool]], tmp_path: Path
 ) -> None:
     pipeline = read_pipeline(_file(tmp_path, sink, rest))
@@ -60,7 +60,7 @@ def test_what_this_pyspark_does_not_have(
     assert shown == found
 
 
-def test_the_person_who_names_the_jars_is_told_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_who_names_the_jars_gets_no_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAGICBYTE_SPARK_JARS", "/jars/delta.jar")
     assert list(missing_needs(read_pipeline(_file(tmp_path, DELTA)), "4.3.0")) == []
 

@@ -71,7 +71,7 @@ def test_no_example_of_a_function_of_spark_is_refused(spark: SparkSession) -> No
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_what_spark_does_not_parse_is_refused(text: str, spark: SparkSession) -> None:
+def test_lint_refuses_sql_that_spark_does_not_parse(text: str, spark: SparkSession) -> None:
     assert not takes(spark, text, is_query=False)
     found = parsed(text, SqlRole.EXPRESSION)
     assert (bool(found.problem), found.doubtful) == (True, False)

@@ -102,7 +102,7 @@ _LATE = "sink: {files: {path: /tmp/out, time: window_start, late: 1h}}"
         (_PAY + "steps: []", "streams: no step joins pays; its records would be read for nothing"),
     ],
 )
-def test_what_does_not_fit_is_refused(rest: str, finding: str, tmp_path: Path) -> None:
+def test_invalid_stateful_steps_are_refused(rest: str, finding: str, tmp_path: Path) -> None:
     file = tmp_path / "f.yaml"
     sink = "" if "\nsink:" in rest else "\nsink: {files: {path: /tmp/out, time: window_start}}"
     file.write_text(FILE.format(rest=rest + sink))
@@ -123,7 +123,7 @@ def test_what_does_not_fit_is_refused(rest: str, finding: str, tmp_path: Path) -
         _PAY + "steps: [{join: {stream: pays, on: this.k = pays.k, within: 5m, how: full}}]",
     ],
 )
-def test_what_fits_is_accepted(rest: str, tmp_path: Path) -> None:
+def test_valid_stateful_steps_are_accepted(rest: str, tmp_path: Path) -> None:
     file = tmp_path / "f.yaml"
     file.write_text(
         FILE.format(rest=rest + ("" if "\nsink:" in rest else "\nsink: {files: {path: /tmp/out, time: window_start}}"))

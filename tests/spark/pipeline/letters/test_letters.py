@@ -170,7 +170,7 @@ def test_the_share_and_the_number_of_errors_that_stop_a_pipeline() -> None:
     assert hourly.problem(10, 100) is None
 
 
-def test_what_may_pass_is_tried_again_and_data_are_not() -> None:
+def test_the_pipeline_retries_transient_errors_but_no_data_errors() -> None:
     tries: list[int] = []
     pauses: list[float] = []
 

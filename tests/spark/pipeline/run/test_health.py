@@ -86,7 +86,7 @@ CASES: list[tuple[list[tuple[Callable[[Health], object], int]], tuple[bool, str,
 
 
 @pytest.mark.parametrize(("events", "expected"), CASES)
-def test_what_is_healthy(
+def test_events_and_pauses_decide_the_health(
     events: list[tuple[Callable[[Health], object], int]], expected: tuple[bool, str, str, int | None]
 ) -> None:
     clock = Clock()
@@ -246,7 +246,7 @@ def test_a_healthy_run_sends_signs_of_life_to_systemd(tmp_path: Path) -> None:
         {"NOTIFY_SOCKET": "/nowhere", "WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"},
     ],
 )
-def test_without_a_watchdog_nothing_is_asked(environment: dict[str, str]) -> None:
+def test_without_a_watchdog_no_thread_checks_the_health(environment: dict[str, str]) -> None:
     before = threading.active_count()
     with watchdog(lambda: pytest.fail("asked"), environment):
         assert threading.active_count() == before

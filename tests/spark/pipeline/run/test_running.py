@@ -275,7 +275,7 @@ def test_formats_by_id(
 
 
 @pytest.mark.slow
-def test_what_a_step_remembers_outlives_the_run(
+def test_the_state_of_a_step_outlives_the_run(
     spark: SparkSession, topics: Any, avro: Any, sink: ListSink, pipeline_file: Any
 ) -> None:
     topic = topics.create()

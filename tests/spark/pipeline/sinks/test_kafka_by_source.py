@@ -182,7 +182,9 @@ def test_what_stopped_a_batch_is_mended(topic: Topic, rows: Rows) -> None:
     assert len(topic.values()) == 20
 
 
-def test_a_lost_stage_is_made_again(topic: Topic, rows: Rows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_repeat_recreates_a_lost_stage(
+    topic: Topic, rows: Rows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     topic.create(2, **{"max.message.bytes": "1000"})
     # Of partitions 2 and 4, which two writers have.
     large = "if(n in (4, 7), repeat('x', 2000), cast(n as string))"

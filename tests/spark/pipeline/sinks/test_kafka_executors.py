@@ -84,7 +84,7 @@ def test_a_lost_stage_is_refused_unless_it_is_adopted(
     assert topic.values() == sorted(b"%d" % n for n in range(40))
 
 
-def test_what_an_earlier_release_stored_is_completed(
+def test_the_sink_completes_a_batch_of_an_earlier_release(
     topic: Topic, numbers: Rows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, spark: SparkSession
 ) -> None:
     def value(record: StageRecord) -> bytes:

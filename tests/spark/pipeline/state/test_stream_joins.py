@@ -59,7 +59,7 @@ def test_two_streams_are_joined(
 
 
 @pytest.mark.slow
-def test_the_state_and_who_holds_the_watermark_are_told(
+def test_progress_has_the_state_and_the_stream_that_holds_the_watermark_back(
     spark: SparkSession, topics: Any, events: Any, sink: ListSink, pipeline_file: Any, tmp_path: Path
 ) -> None:
     topic, pays = topics.create(), topics.create()
@@ -76,7 +76,7 @@ def test_the_state_and_who_holds_the_watermark_are_told(
 
 
 @pytest.mark.slow
-def test_explain_tells_what_steps_keep_and_what_holds_the_watermark(
+def test_explain_shows_the_state_of_steps_and_the_stream_that_holds_the_watermark_back(
     spark: SparkSession, topics: Any, events: Any, pipeline_file: Any
 ) -> None:
     topic, pays = topics.create(), topics.create()

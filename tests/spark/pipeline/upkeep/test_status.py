@@ -165,7 +165,7 @@ def test_a_checkpoint_in_s3_is_read_without_a_jvm(tmp_path: Path) -> None:
         ("s3a://lake", ""),
     ],
 )
-def test_what_only_hadoop_can_read_is_left_to_spark(path: str, settings: str, tmp_path: Path) -> None:
+def test_spark_reads_checkpoints_that_only_hadoop_can_read(path: str, settings: str, tmp_path: Path) -> None:
     _in_s3(tmp_path, settings)
     file = tmp_path / "flights.yaml"
     file.write_text(file.read_text().replace("s3a://lake/a/c", path))
