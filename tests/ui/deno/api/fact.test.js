@@ -6,7 +6,7 @@ import { equal } from "../generated.js";
 const refused = (/** @type {number} */ status, /** @type {number} */ code) =>
   new ApiError({ status, code, message: "m" });
 
-Deno.test("forbidden, too costly, absent and unknown are four gaps, and a failure is none", () => {
+Deno.test("forbidden, too costly, absent and unknown are four gaps, and a failure is no gap", () => {
   equal(gapOf(refused(403, 40301)), "forbidden");
   equal(gapOf(refused(422, 42209)), "costly");
   equal(gapOf(refused(404, 40401)), "absent");
@@ -27,12 +27,12 @@ Deno.test("a fact is a value or a gap with the registry's sentence", async () =>
   equal(await factOf(Promise.reject(failure)).catch((error) => error === failure), true);
 });
 
-Deno.test("a cell of null is one that the user may not read", () => {
+Deno.test("a null cell means that the user may not read the value", () => {
   equal(cellFact(false), { gap: null, value: false });
   equal(cellFact(null).gap, "forbidden");
 });
 
-Deno.test("a text that could not be checked is no invalid one, and has no earlier verdict", () => {
+Deno.test("an unchecked text is not invalid and has no earlier verdict", () => {
   for (const failure of [refused(422, 42209), refused(403, 40301), refused(500, 50001), refused(0, 0)]) {
     equal(notChecked("t", failure), { failure, checked: null, invalid: null });
   }

@@ -11,7 +11,7 @@ Deno.test("numbers that a double cannot hold keep their text", () => {
   equal(value.half, 0.5);
 });
 
-Deno.test("what was read is written with the same digits", () => {
+Deno.test("a number is written with the digits that were read", () => {
   for (
     const text of [
       '{"a":9223372036854775807,"b":[1.10,-0.0,1E5],"c":{"d":null,"e":true,"f":"1.10"}}',

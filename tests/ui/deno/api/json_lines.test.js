@@ -23,7 +23,7 @@ Deno.test("lines are read wherever the bytes are cut", async () => {
   }
 });
 
-Deno.test("what comes after a line is read when it is asked for", async () => {
+Deno.test("the reader reads the next line only on demand", async () => {
   const { body, read } = arriving([bytes.slice(0, 14), bytes.slice(14)]);
   const lines = jsonLines({ body });
   equal((await lines.next()).value, { name: "é" });

@@ -68,7 +68,7 @@ Deno.test("words with a name in front", () => {
   equal(readQuery('text:"a b"').text, "a b");
 });
 
-Deno.test("chips count what they would leave", () => {
+Deno.test("chips count the rows that would remain", () => {
   const { rows, counts } = matching(LISTING, readQuery("refund"), "", { type: "AVRO" });
   equal(rows.length, 1);
   equal(

@@ -17,7 +17,7 @@ Deno.test("a subject's context and name", () => {
   equal(splitSubject(":.:orders"), { context: "", name: "orders" });
 });
 
-Deno.test("a row is put in its place, replaced, and taken out", () => {
+Deno.test("the listing inserts, replaces and removes a row", () => {
   let listing = { ...listingOfNames(["a", "c"]), offset: 4 };
   const row = { .../** @type {any} */ (listingRow(listing, 0)), subject: "b", type: "JSON", versions: 2 };
   listing = withRow(listing, "b", row);
@@ -56,7 +56,7 @@ Deno.test("events are read from pieces of a stream", () => {
   equal(readEvents(text), { events: [{ type: "schema.registered", offset: 10, subject: "a" }], rest: "id: 1" });
 });
 
-Deno.test("an export of some subjects has what they refer to", () => {
+Deno.test("an export of some subjects includes their references", () => {
   const lines = [
     { kind: "manifest", offset: 3 },
     { kind: "schema", subject: "base", version: 1 },
@@ -80,7 +80,7 @@ const field = (name, type, children = [], fallback = null) => ({
   children,
 });
 
-Deno.test("fields are flat rows with the path of the field around", () => {
+Deno.test("fields are flat rows with the path of the outer field", () => {
   const line = {
     kind: "record",
     name: "Line",

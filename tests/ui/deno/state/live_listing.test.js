@@ -11,14 +11,14 @@ function reset() {
   overview.value = null;
 }
 
-Deno.test("changes with offsets are taken once, the newest first", () => {
+Deno.test("the listing takes each change with an offset once, newest first", () => {
   reset();
   takeChanges([change(3), change(5, "b")]);
   takeChanges([change(5, "b"), change(6)]);
   equal(told(), [[6, undefined, "a"], [5, undefined, "b"], [3, undefined, "a"]]);
 });
 
-Deno.test("changes with sealed offsets have the order in which they came, and are taken once", () => {
+Deno.test("the listing takes each change with a sealed offset once, in order of arrival", () => {
   reset();
   takeChanges([change("~f0"), change("~0a", "b")]);
   takeChanges([change("~0a", "b"), change("~1c")]);

@@ -10,7 +10,7 @@ import { equal } from "../generated.js";
 
 const FEW = { someSubject: ["READ", "WRITE"], settings: [], registry: [] };
 
-Deno.test("an action lacks the operations that are not told", () => {
+Deno.test("an action lacks the operations that the registry does not list", () => {
   forgetRights();
   equal(lackOf("register", "a", ""), "");
   learn("", { a: ["READ"], b: ["READ", "WRITE", "DELETE"] }, FEW);
@@ -34,7 +34,7 @@ Deno.test("an action lacks the operations that are not told", () => {
   for (const [action, subject, context, lack] of cases) equal(lackOf(action, subject, context), lack);
 });
 
-Deno.test("rights are asked for again after a refusal, and forgotten when another user signs in", () => {
+Deno.test("the page asks for rights again after a refusal, and forgets rights when another user signs in", () => {
   forgetRights();
   equal(stale(["context ", "a"]), ["context ", "a"]);
   equal(stale(["context ", "a", "b"]), ["b"]);

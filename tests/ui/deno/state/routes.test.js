@@ -23,7 +23,7 @@ Deno.test("a context comes before the path", () => {
   equal(read("/sr/ui/contexts/.eu").row?.path, "");
 });
 
-Deno.test("a subject with all that a path may confuse keeps its name", () => {
+Deno.test("a subject with special characters of paths keeps its name", () => {
   for (const subject of ["a/b %2F?#é", ":.ctx:x", "new", "100%", "versions", "<img onerror=alert(1)>", "‮evil", " "]) {
     const address = path`/subjects/${subject}/edit`;
     equal(read("/sr/ui" + address).params, { subject });
@@ -34,12 +34,12 @@ Deno.test("a lone percent sign that someone typed does not break the page", () =
   equal(read("/sr/ui/subjects/100%/edit").params, { subject: "100%" });
 });
 
-Deno.test("a path of no page has no row", () => {
+Deno.test("a path without a page has no row", () => {
   equal(read("/sr/ui/nowhere").row, null);
   equal(read("/sr/ui/subjects//edit").row, null);
 });
 
-Deno.test("what is empty is not in the query", () => {
+Deno.test("the query has no empty values", () => {
   equal(
     printQuery({ q: "refund settled", own: true, deleted: false, type: "", peek: null, page: 0 }),
     "?q=refund+settled&own=true&page=0",

@@ -36,7 +36,7 @@ Deno.test("the forms in which tools print bytes", () => {
   equal(guess("cafe"), "hex");
 });
 
-Deno.test("a text that is none of them says why, and where", () => {
+Deno.test("an unreadable text gets an error with reason and place", () => {
   equal(hexOf("00 0g", "hex"), "4: “g” is no hexadecimal digit.");
   equal(hexOf("000"), "3: There are 3 hexadecimal digits: half a byte is missing.");
   equal(hexOf("A", "base64"), "1: This is no base64: characters are missing at its end.");

@@ -60,7 +60,7 @@ function mergedJson(base, mine, theirs, choice) {
   return mergedText(pieces, new Array(conflicts).fill(choice), { json: true });
 }
 
-Deno.test("fields that both sides add stand one after the other, and have their commas", () => {
+Deno.test("fields added by both sides follow each other and have their commas", () => {
   const [base, mine, theirs] = [record(field("a")), record(field("a"), field("m")), record(field("a"), field("t"))];
   equal(mergedJson(base, mine, theirs), null, "undecided");
   equal(mergedJson(base, mine, theirs, "both"), record(field("a"), field("t"), field("m")));
@@ -70,7 +70,7 @@ Deno.test("fields that both sides add stand one after the other, and have their 
   equal(pieces.filter(mayTakeBoth).length, 1);
 });
 
-Deno.test("a field that both add is there once, and one field more of one side is taken", () => {
+Deno.test("the merge has a field added by both sides once, and also takes an extra field of one side", () => {
   const base = record(field("a"));
   const theirs = record(field("a"), field("same"));
   equal(
@@ -79,7 +79,7 @@ Deno.test("a field that both add is there once, and one field more of one side i
   );
 });
 
-Deno.test("a comma behind the last member is no change", () => {
+Deno.test("a comma after the last member is no change", () => {
   const base = record(field("a"), field("b"));
   const mine = record(field("a"), field("b", '"long"'));
   equal(
@@ -89,14 +89,14 @@ Deno.test("a comma behind the last member is no change", () => {
   equal(mergedJson(base, record(field("a")), base), record(field("a")), "the last field is removed");
 });
 
-Deno.test("two answers to one line do not stand together", () => {
+Deno.test("a merge cannot take both replacements of one line", () => {
   const base = record(field("a"));
   const pieces = mergeTexts(base, record(field("a", '"long"')), record(field("a", '"string"')), { json: true }) ?? [];
   equal(told(pieces).filter((words) => words.startsWith("?")), ['?"type": "int",|"type": "long",|"type": "string",']);
   equal(pieces.filter(mayTakeBoth), []);
 });
 
-Deno.test("digits, duplicate keys, the order of keys and escapes stay", () => {
+Deno.test("a merge keeps digits, duplicate keys, the order of keys and escapes", () => {
   const text = (/** @type {string} */ more) =>
     pretty(asStored(`{"z":9223372036854775807,"a":1.10,"a":1e400,"s":"\\u00e9,",${more}"k":[]}`, "JSON")).text;
   const mine = text('"m":12345678901234567890,');

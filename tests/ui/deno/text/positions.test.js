@@ -10,7 +10,7 @@ Deno.test("columns count characters, offsets count UTF-16 units", () => {
   equal(lines.offsetOf({ line: 9, column: 1 }), 9);
 });
 
-Deno.test("a place in the stored line is found in the pretty text, and back", () => {
+Deno.test("a place in the stored line has a place in the pretty text, and back", () => {
   const stored = asStored('{"name":"é😀","type":{"type":"enum","symbols":["A","B"]}}', "AVRO");
   const bridge = new Bridge(stored, pretty(stored));
   // The `{` of the type: column 21 in characters.

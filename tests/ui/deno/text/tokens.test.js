@@ -38,7 +38,7 @@ Deno.test("the tokens of a JSON text", () => {
   ]);
 });
 
-Deno.test("what is no JSON becomes tokens of the kind other, and an open string ends with its line", () => {
+Deno.test("invalid JSON becomes tokens of the kind other, and an open string ends with its line", () => {
   const text = '{oops: "open\n} - 😀';
   equal(described(text, tokenizeJson(text)), [
     "punctuation {",
@@ -114,7 +114,7 @@ Deno.test("an array of plain values breaks when it is wider than 80 columns", ()
   equal(pretty(asStored('{"symbols":["AA","B6"]}', "AVRO")).text, '{\n  "symbols": ["AA", "B6"]\n}');
 });
 
-Deno.test("a .proto text with lines is kept, one without gets lines", () => {
+Deno.test("a .proto text keeps its lines, and a .proto text without lines gets some", () => {
   const written = 'syntax = "proto3";\n\nmessage A {\n   int32 x = 1;\n}\n';
   equal(pretty(asStored(written, "PROTOBUF")).text, written);
   equal(
@@ -123,7 +123,7 @@ Deno.test("a .proto text with lines is kept, one without gets lines", () => {
   );
 });
 
-Deno.test("the tokens of the pretty text are the tokens of the stored one", () => {
+Deno.test("the pretty text and the stored text have the same tokens", () => {
   const next = random(25);
   for (let round = 0; round < 2000; round += 1) {
     const type = round % 3 === 0 ? "PROTOBUF" : "AVRO";

@@ -116,7 +116,7 @@ Deno.test("the verdicts are sentences with their reason", () => {
   );
 });
 
-Deno.test("another subject is named", () => {
+Deno.test("a comparison with another subject names the subject", () => {
   const from = { subject: "flights-eu", version: 2, id: 9, schemaType: "AVRO" };
   equal(
     verdict(comparison({ from }), "BACKWARD", null, "flights-value").title,
@@ -124,7 +124,7 @@ Deno.test("another subject is named", () => {
   );
 });
 
-Deno.test("a note says whose reads break, on whose data", () => {
+Deno.test("a note names the broken reader and the writer of its data", () => {
   equal(
     headlineOf(finding("FORWARD"), comparison(), "flights-value"),
     "Breaks readers with version 1, on data written with version 3",
@@ -135,7 +135,7 @@ Deno.test("a note says whose reads break, on whose data", () => {
   );
 });
 
-Deno.test("whom a change breaks", () => {
+Deno.test("the verdict names the readers that a change breaks", () => {
   equal(effectOf([]), { ok: true, text: "both ways" });
   equal(effectOf([finding("FORWARD")]), { ok: false, text: "old readers" });
   equal(effectOf([finding("BACKWARD")]), { ok: false, text: "new readers" });
@@ -155,7 +155,7 @@ Deno.test("changes in lines and in a few words", () => {
   equal(changeLines(tagged), ["+ tag PII", "doc added"]);
 });
 
-Deno.test("a finding's row is found in the pretty text, and its note hangs under the end of its object", () => {
+Deno.test("a finding has a row in the pretty text, and its note follows the end of its object", () => {
   const text = (/** @type {string} */ type) =>
     `{"type":"record","name":"F","fields":[{"name":"distance","type":"${type}"}]}`;
   const [before, after] = [text("int"), text("long")].map((stored) =>
@@ -170,7 +170,7 @@ Deno.test("a finding's row is found in the pretty text, and its note hangs under
   equal([...finder.hints(changes).keys()].map((row) => rows[row].new), [8]);
 });
 
-Deno.test("a unified text has first what went, then what came", () => {
+Deno.test("a unified text has removed lines before added lines", () => {
   const row = (/** @type {number} */ old, /** @type {number} */ fresh, same = false) => (
     { old, new: fresh, same, oldMarks: [], newMarks: [] }
   );
@@ -186,7 +186,7 @@ Deno.test("a unified text has first what went, then what came", () => {
   ]);
 });
 
-Deno.test("the name of what a text defines", () => {
+Deno.test("the name of the type that a text defines", () => {
   equal(recordName('{"type":"record","name":"Flight","namespace":"nyc","fields":[]}', "AVRO"), "nyc.Flight");
   equal(recordName('{"type":"record","name":"a.B","namespace":"c"}', "AVRO"), "a.B");
   equal(recordName('"string"', "AVRO"), "");

@@ -16,7 +16,7 @@ const GUID = "01234567-89ab-cdef-0123-456789abcdef";
 /** @param {string} text */
 const queryOf = (text) => Object.fromEntries(new URLSearchParams(text));
 
-Deno.test("topics of dead letters are known by their names and by the notes beside them", () => {
+Deno.test("names and note topics identify dead-letter topics", () => {
   const names = ["orders", "orders-dead", "orders.DLT", "dead-letters", "my_dlq", "deadline", "errors.all", "terrors"];
   equal(letterTopics([...names, "paid", "paid.state", "orders-dead.state"]), [
     "dead-letters",
@@ -40,7 +40,7 @@ const REQUESTS = [
   ["replayed=perhaps", {}],
 ];
 
-Deno.test("a URL asks for the same letters again", () => {
+Deno.test("a URL keeps the selection of letters", () => {
   for (const [query, wanted] of REQUESTS) {
     equal(
       Object.entries(letterRequest("t", queryOf(query))).sort(),
@@ -68,7 +68,7 @@ const CONDITIONS = [
   ],
 ];
 
-Deno.test("the command's condition means the same letters", () => {
+Deno.test("the condition of the command selects the same letters", () => {
   for (const [query, condition] of CONDITIONS) equal(conditionOf(queryOf(query)), condition);
 });
 
@@ -100,7 +100,7 @@ Deno.test("picks and limits of a URL are bounded", () => {
   ]);
 });
 
-Deno.test("a repair is what the proxy takes, or says what is wrong", () => {
+Deno.test("a repair has the form that the proxy accepts, or names its fault", () => {
   equal(repairOf({ to: "copy", schema: "7", part: "key", keys: "json", values: "auto", again: "true" }), {
     repair: { to_topic: "copy", schema_id: 7, part: "key", key_format: "json", again: true },
     problem: "",

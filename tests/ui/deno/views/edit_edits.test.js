@@ -9,7 +9,7 @@ Deno.test("edits count characters, strings count UTF-16 units", () => {
   equal(applied(text, changesOf(text, edits)), '{"a": 1, "doc": "🛫é", "type": "long"}');
 });
 
-Deno.test("the registry's alias is written into the field", () => {
+Deno.test("an edit writes the alias of the registry into the field", () => {
   const finding = flights.explanations.find(({ new: at, direction }) => at?.line === 94 && direction === "BACKWARD");
   const fix = finding?.fixes[0];
   const text = applied(flights.text, changesOf(flights.text, fix?.edits ?? []));

@@ -33,7 +33,7 @@ Deno.test("the level moves its places to the top", () => {
   equal(shown("FORWARD").map(([at]) => at), ["84:7", "94:5", "110:5", "126:5", "32:7"]);
 });
 
-Deno.test("a note says whose reads break", () => {
+Deno.test("a note names the broken reader", () => {
   const places = placesOf(explanations, 3, "BACKWARD");
   equal(places.map(whoOf), [
     "Readers on both sides, versions 1 to 3",
@@ -60,7 +60,7 @@ Deno.test("the matrix counts places by version and direction", () => {
   equal(allowed(rowsOf(explanations, [1, 2, 3], "NONE")), true);
 });
 
-Deno.test("each level asks for its cells", () => {
+Deno.test("each level requires its cells of the matrix", () => {
   /** @param {string} level */
   const asked = (level) =>
     rowsOf([], [1, 2], level).map(({ backward, forward }) => `${Number(backward.asked)}${Number(forward.asked)}`);

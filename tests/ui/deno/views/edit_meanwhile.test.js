@@ -18,7 +18,7 @@ const DRAFT = {
 };
 const reference = (/** @type {string} */ name, version = 1) => ({ name, subject: `${name}-value`, version });
 
-Deno.test("only parts that differ are merged beside the text", () => {
+Deno.test("apart from the text, a merge has only parts that differ", () => {
   const parts = mergeDrafts(DRAFT, { ...DRAFT, metadata: '{"tags":{}}' }, DRAFT) ?? [];
   equal(parts.map(({ name }) => name), ["text", "metadata"]);
   equal(mergedDraft(parts, {}), {

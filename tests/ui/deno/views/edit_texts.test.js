@@ -28,7 +28,7 @@ Deno.test("an Avro text uses the names that it does not define, with their names
   equal(usedNames("{", "AVRO"), []);
 });
 
-Deno.test("a JSON Schema uses what it refers to outside of itself", () => {
+Deno.test("a JSON Schema uses the schemas that its external references name", () => {
   const text = JSON.stringify({
     $id: "http://acme/order",
     properties: { a: { $ref: "#/$defs/a" }, b: { $ref: "address.json#/x" }, c: { $ref: "http://acme/order#/d" } },
@@ -36,7 +36,7 @@ Deno.test("a JSON Schema uses what it refers to outside of itself", () => {
   equal(usedNames(text, "JSON"), ["address.json"]);
 });
 
-Deno.test("subjects are named as serializers name them", () => {
+Deno.test("a subject has the name that serializers give", () => {
   const choice = { strategy: "topic", topic: "orders", part: /** @type {"key"} */ ("key"), name: "x" };
   const record = recordName('{"type":"record","name":"Order","namespace":"acme"}', "AVRO");
   equal(subjectName(choice, record), "orders-key");
@@ -49,7 +49,7 @@ Deno.test("subjects are named as serializers name them", () => {
   equal(recordName("{", "AVRO"), null);
 });
 
-Deno.test("a body has what the draft has", () => {
+Deno.test("a request body has all parts of the draft", () => {
   const draft = {
     text: '"int"',
     type: /** @type {const} */ ("AVRO"),

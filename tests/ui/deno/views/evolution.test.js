@@ -29,17 +29,17 @@ const renamed = (/** @type {string} */ old, /** @type {string} */ path) => (
   { kind: "renamed", path, name: path, what: ["name"], old: node(old), new: node(path) }
 );
 
-Deno.test("since which version a field is there, also under another name", () => {
+Deno.test("a field names its first version, also after a rename", () => {
   const steps = [step(2, 3, [added("c"), renamed("b", "d")]), step(1, 2, [added("b")])];
   equal(Object.fromEntries(sinceOf(["a", "c", "c.x", "d"], steps, 3)), { c: "v3", "c.x": "v3", d: "v2", a: "v1" });
 });
 
-Deno.test("history that does not go back to the first version says so", () => {
+Deno.test("an incomplete history shows that the field may be older", () => {
   equal(sinceOf(["a"], [step(4, 5, [])], 5).get("a"), "v4 or before");
   equal(sinceOf(["a"], [], 1).get("a"), "v1");
 });
 
-Deno.test("versions are joined with what they changed and how they read each other", () => {
+Deno.test("each version has its changes and its compatibility", () => {
   const entry = (/** @type {number} */ version, deleted = false) => (
     { subject: "s", version, id: version, ts: 1, latest: version === 4, deleted }
   );
@@ -56,7 +56,7 @@ Deno.test("versions are joined with what they changed and how they read each oth
   equal(rows[0].changes, ["+ a", "+ b", "+ c", "+ d"]);
 });
 
-Deno.test("comparisons go on until the oldest live version", () => {
+Deno.test("comparisons continue to the oldest live version", () => {
   const entry = (/** @type {number} */ version, deleted = false) => (
     { subject: "s", version, id: version, ts: 1, latest: version === 4, deleted }
   );
@@ -73,7 +73,7 @@ Deno.test("comparisons go on until the oldest live version", () => {
   ]);
 });
 
-Deno.test("a graph is two trees, and its circles end", () => {
+Deno.test("a graph becomes two trees, and its cycles end", () => {
   const at = (/** @type {string} */ subject) => (
     { subject, version: 1, id: 1, schemaType: "AVRO", deleted: false, distance: 0 }
   );
@@ -99,7 +99,7 @@ Deno.test("fragments name lines", () => {
   equal([hashOf([3, 3]), hashOf([3, 9])], ["L3", "L3-L9"]);
 });
 
-Deno.test("programs name the registry, the subject and the version, and quote what a text may hide", () => {
+Deno.test("programs name the registry, the subject and the version, and quote special characters", () => {
   const facts = {
     registry: "http://localhost:8081",
     subject: 'a "b"-key',

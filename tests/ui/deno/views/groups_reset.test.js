@@ -43,7 +43,7 @@ Deno.test("a reset that is not complete says what is missing", () => {
   equal(problem("latest", "", "orders:1,x"), "Partitions of orders: write numbers with commas between, such as 0,2.");
 });
 
-Deno.test("what a reset means for a partition", () => {
+Deno.test("the effect of a reset on a partition", () => {
   const effect = (/** @type {object} */ fields) =>
     effectOf(
       /** @type {any} */ ({
@@ -83,7 +83,7 @@ Deno.test("a lag is unknown if no partition's lag is known", () => {
   equal(lagOf({ lags: null }), { total: null, unknown: 0 });
 });
 
-Deno.test("partitions of members without commits are shown beside those with commits", () => {
+Deno.test("the table shows partitions of members with and without commits", () => {
   const member = { id: "m", instance: "", client: "c", host: "h", places: [{ topic: "t", partition: 10 }] };
   const lag = { topic: "t", partition: 9, committed: 1, end: 4, lag: 3, client: "c", consumer: "m" };
   const places = placesOf(/** @type {any} */ ({ members: [member] }), [lag]);

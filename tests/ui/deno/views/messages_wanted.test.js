@@ -26,7 +26,7 @@ const REQUESTS = [
   ["raw=true", { ...MORE, order: "newest", logical: false, unions: "tagged" }],
 ];
 
-Deno.test("a URL asks for the same messages again", () => {
+Deno.test("a URL keeps the selection of messages", () => {
   for (const [query, wanted] of REQUESTS) {
     const asked = searchRequest("t", Object.fromEntries(new URLSearchParams(query)));
     equal(Object.entries(asked).sort(), Object.entries(wanted).sort());
@@ -54,7 +54,7 @@ Deno.test("a time is ms or ISO-8601", () => {
   ]);
 });
 
-Deno.test("a kind has a schema's id or none", () => {
+Deno.test("a kind of message may have a schema id", () => {
   equal([splitKind(), splitKind("long"), splitKind("schema"), splitKind("schema:7")], [
     { kind: "message", id: "" },
     { kind: "long", id: "" },

@@ -55,25 +55,25 @@ const figures = (changed) => ({
 const seen = (...answers) =>
   answers.reduce(withNewest, { batches: [], before: null }).batches.map(({ batch, read, dead }) => [batch, read, dead]);
 
-Deno.test("batches are listed once, newest first, with the rows since the one before", () => {
+Deno.test("the list has each batch once, newest first, with the rows since the previous batch", () => {
   const first = figures({ rows: { read: 10, dead: 1 } });
   const second = figures({ batch: 2, writtenAt: NOW + 1, rows: { read: 30, dead: 1 } });
   equal(seen(first, first, second), [[2, 20, 0], [1, null, null]]);
   equal(seen(figures({ batch: null })), []);
 });
 
-Deno.test("rows are not told if a batch was missed, or the run began anew", () => {
+Deno.test("the list shows no rows if a batch was missed or the run started again", () => {
   const first = figures({ rows: { read: 10 } });
   equal(seen(first, figures({ batch: 3, writtenAt: NOW + 1, rows: { read: 30 } })), [[3, null, null], [1, null, null]]);
   const anew = figures({ batch: 2, writtenAt: NOW + 1, beganAt: 2, rows: { read: 5 } });
   equal(seen(first, anew), [[2, null, null], [1, null, null]]);
 });
 
-Deno.test("a batch that is written again takes the place of the first one", () => {
+Deno.test("a repeated batch replaces its first attempt", () => {
   equal(seen(figures({}), figures({ writtenAt: NOW + 1 })), [[1, null, null]]);
 });
 
-Deno.test("inputs are those of the metrics and of the newest marker", () => {
+Deno.test("inputs come from the metrics and from the newest marker", () => {
   /** @param {number} time @param {number} next */
   const sink = (time, next) => ({
     sink: "out",

@@ -3,7 +3,7 @@ import { fieldOrigin } from "../../../../magicbyte/ui/page/views/settings/origin
 import { judged } from "../../../../magicbyte/ui/page/views/settings/refused_by.js";
 import { equal } from "../generated.js";
 
-Deno.test("a level is judged against the versions before, as it would have been then", () => {
+Deno.test("the check of a level compares each version with its predecessors", () => {
   const verdicts = [
     { version: 4, backward: false, forward: false },
     { version: 3, backward: true, forward: true },
