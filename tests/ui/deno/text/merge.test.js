@@ -1,5 +1,6 @@
-import { mayTakeBoth, mergedText, mergeTexts } from "../../../../magicbyte/ui/page/text/merge.js";
+import { mayTakeBoth, mergedText } from "../../../../magicbyte/ui/page/text/merge.js";
 import { asStored, pretty } from "../../../../magicbyte/ui/page/text/pretty.js";
+import { mergeTexts } from "../comparing.js";
 import { equal, jsonText, pick, protoText, random } from "../generated.js";
 
 /** @typedef {import("../../../../magicbyte/ui/page/text/merge.js").Choice} Choice */

@@ -6,9 +6,9 @@ import {
   verdict,
 } from "../../../../magicbyte/ui/page/views/compare/words.js";
 import { RowFinder, textOf, unifiedOf } from "../../../../magicbyte/ui/page/views/compare/rows.js";
-import { diffLines } from "../../../../magicbyte/ui/page/text/diff.js";
 import { layOutSmall } from "../../../../magicbyte/ui/page/text/in_worker.js";
 import { recordName } from "../../../../magicbyte/ui/page/text/record_name.js";
+import { diffLines } from "../comparing.js";
 import { equal } from "../generated.js";
 
 /** @import { Change, Comparison, Finding, OutlineNode } from "../../../../magicbyte/ui/page/text/answers.d.ts" */
