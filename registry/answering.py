@@ -50,7 +50,7 @@ _RETRY_SECONDS = 1
 
 @dataclass(slots=True)
 class WorkLeft:
-    """How much comparing and explaining of schemas a request may still use."""
+    """The budget that a request still has for comparing and explaining schemas."""
 
     steps: int = MAX_STEPS
     seconds: float = COMPARING_SECONDS

@@ -134,7 +134,7 @@ class Registry:
 
     @property
     def view(self) -> View:
-        """This node's view, without the subjects that the client may not see."""
+        """The node's view, without the subjects that the client may not see."""
         return self._visible or self.node.view
 
     def serving(self, client: str) -> Registry:

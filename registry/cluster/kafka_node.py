@@ -167,7 +167,7 @@ class KafkaNode:
             raise LogError(f"the log was not read to {end} within {SYNC_SECONDS:.0f} s")
 
     def node_count(self) -> int:
-        """How many nodes stand for election; see `Node.node_count`."""
+        """The number of nodes that stand for election; see `Node.node_count`."""
         return max(1, self._election.group.member_count())
 
     def cluster_id(self) -> str:
@@ -190,7 +190,7 @@ class KafkaNode:
 
     @property
     def failure(self) -> str:
-        """Why the process must end; see `Node.failure`."""
+        """The reason why the process must end; see `Node.failure`."""
         return self._topic.failure
 
     def holds(self, offset: Offset) -> bool:

@@ -1,4 +1,4 @@
-"""How long the view has lagged behind the log, from the ends of the log that status requests have seen."""
+"""The time for which the view has lagged behind the log, from the ends of the log that status requests have seen."""
 
 from __future__ import annotations
 

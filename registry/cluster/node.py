@@ -113,7 +113,7 @@ class Node(Protocol):
 
     @property
     def failure(self) -> str:
-        """Why the node has asked the process to end; empty if it has not."""
+        """The reason why the node has asked the process to end; empty if it has not."""
 
     @property
     def log_id(self) -> str:
@@ -221,7 +221,7 @@ class SharedLogNode:
         return ""
 
     def pulse(self) -> object:
-        """How often the log was read, and how far; see `Node.pulse`. A log in memory is read by no thread."""
+        """The number of reads of the log, and the offset reached; see `Node.pulse`. No thread reads a log in memory."""
         return (self._turns, self.view.offset) if self._poll_seconds is not None else object()
 
     def replay_end(self) -> Offset | None:

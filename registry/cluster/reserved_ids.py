@@ -211,7 +211,7 @@ def _highest_in(new_records: Sequence[Record]) -> Highest:
 
 
 def _parsed(content: bytes, boot: str, path: Path) -> tuple[Highest, Highest, bool]:
-    """What is reserved, what was given, and whether that is exactly known."""
+    """Return the highest ids that are reserved and that were given, by context, and whether they are exactly known."""
     reserved: Highest = {}
     given: Highest = {}
     is_exact = True

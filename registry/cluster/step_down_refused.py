@@ -1,4 +1,4 @@
-"""Why a node has not given up the lead."""
+"""Reasons why a node has not given up the lead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from registry.log.port import LogError
 
 
 class Refusal(Enum):
-    """Why a node did not give up the lead."""
+    """The reason why a node did not give up the lead."""
 
     NO_ELECTION = auto()
     NOT_THE_LEADER = auto()

@@ -141,7 +141,7 @@ def names_mirror(lines: Iterable[Line]) -> bool:
 
 
 def _warnings(manifest: Mapping[str, Any]) -> list[str]:
-    """What a copy lacks by the manifest of the export."""
+    """Return warnings about parts that the copy lacks, by the manifest of the export."""
     if manifest.get("format") == 1:
         return [_OF_EARLIER_VERSION]
     is_hiding = manifest.get("partial") or manifest.get("lacksSettings")
@@ -198,7 +198,7 @@ def _schema(view: View, now: int, line: Mapping[str, Any], terms: Terms) -> list
 
 
 def _timestamp(line: Mapping[str, Any], now: int) -> int:
-    """When the version was registered, in ms: by the export, or now. The version's record will have that time, too."""
+    """Return the registration time in ms: the export's, or now. The version's record will have that time, too."""
     given = line.get("ts")
     if given is None:
         return now

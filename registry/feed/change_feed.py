@@ -21,7 +21,7 @@ _MOST_KEPT, _PART_BYTES = 64, 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Follower:
-    """What a follower sees of a change.
+    """A follower's view of the changes.
 
     Attributes:
         sees: A key that is equal for followers that see the same.

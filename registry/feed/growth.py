@@ -63,7 +63,7 @@ class Growth:
 
 
 def _next_size(size: int, seconds: float) -> int:
-    """How many followers to wake next, after so many took so many seconds."""
+    """Return the number of followers to wake next, after `size` of them took `seconds`."""
     return max(1, min(_MOST_TOGETHER, 2 * size, int(size * _TURN_SECONDS / seconds) if seconds > 0 else 2 * size))
 
 

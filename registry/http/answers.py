@@ -182,7 +182,7 @@ def _config(config: Config, names: dict[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How a request wants a version to be shown.
+    """The form in which a request asks for a version.
 
     Attributes:
         form: The form of the text; "" for the stored text.
@@ -199,7 +199,7 @@ _AS_STORED = Shown()
 
 
 def shown_of(request: Request) -> Shown:
-    """How a bare request wants a version to be shown."""
+    """Return the form in which a bare request asks for a version."""
     if not request.scope["query_string"]:
         return _AS_STORED
     query = request.query_params

@@ -1,4 +1,4 @@
-"""What openapi/registry.yaml says besides its operations; run this module to write the file."""
+"""The parts of openapi/registry.yaml besides its operations; run this module to write the file."""
 
 from __future__ import annotations
 

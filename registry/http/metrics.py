@@ -27,11 +27,11 @@ class Cache(Protocol):
 
     @property
     def hits(self) -> int:
-        """How many look-ups found something."""
+        """The number of look-ups that found something."""
 
     @property
     def misses(self) -> int:
-        """How many did not."""
+        """The number of look-ups that found nothing."""
 
 
 def confluent_requests(tallies: Iterable[Tallies]) -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""How long a reader of a compacted topic may pause before the topic has lost deletions that it has not read."""
+"""The time that a reader of a compacted topic may pause before the topic has lost deletions that it has not read."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Instant(NamedTuple):
 
 
 class History:
-    """When the topic was last read to its end, and whether it still has every tombstone that was written since.
+    """The time of the last complete read of the topic, and whether it still has every tombstone written since.
 
-    Compaction keeps a tombstone for `delete.retention.ms` after it first meets it (KIP-534). So whoever reads on within
-    that time after a completed read gets every tombstone. Whoever reads later, or takes longer, may miss some, and then
-    keeps records that are deleted. Gaps between offsets do not show this: transaction markers and aborted transactions
-    leave gaps, too.
+    Compaction keeps a tombstone for `delete.retention.ms` after it first meets it (KIP-534). So a reader that goes on
+    within that time after a completed read gets every tombstone. A reader that goes on later, or takes longer, may miss
+    some, and then keeps records that are deleted. Gaps between offsets do not show this: transaction markers and
+    aborted transactions leave gaps, too.
     """
 
     def __init__(self, retention: Callable[[], float]) -> None:

@@ -52,15 +52,15 @@ class OutcomeUnknown(LogError):
 
 
 class NotLeader(LogError):
-    """This node may not write the log now."""
+    """The node may not write the log now."""
 
 
 class LeadershipGivenUp(NotLeader):
-    """This node has stepped down, and will not lead again soon: it makes no sense to wait for that."""
+    """The node has stepped down, and will not lead again soon: waiting for that makes no sense."""
 
 
 class LeadershipLost(NotLeader):
-    """This node may not write any more, and the append that raised this may or may not have happened."""
+    """The node may not write any more, and the append that raised this error may or may not have happened."""
 
 
 class LogReplaced(LogError):

@@ -115,7 +115,7 @@ def wait_for_topic_id(admin: AdminClient, topic: str) -> str:
 
 
 def find_retention(admin: AdminClient, topic: str, timeout: float) -> float:
-    """How long the topic keeps tombstones (`delete.retention.ms`), in seconds.
+    """Return how long the topic keeps tombstones (`delete.retention.ms`), in seconds.
 
     Raises:
         LogError: Kafka does not answer, or refuses.

@@ -34,12 +34,12 @@ class Parser:
 
     @property
     def hits(self) -> int:
-        """How many schemas were in the cache."""
+        """The number of schemas that were in the cache."""
         return self._short.hits + self._long.hits + self._longest.hits
 
     @property
     def misses(self) -> int:
-        """How many were not."""
+        """The number of schemas that were not in the cache."""
         return self._short.misses + self._long.misses + self._longest.misses
 
     def __call__(self, schema: SchemaText, dependencies: Dependencies, *, strict: bool) -> ParsedSchema:

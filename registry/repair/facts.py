@@ -1,4 +1,4 @@
-"""What the records of a log say besides the state: the byte forms of keys, ids that were given, unreadable records."""
+"""Facts in a log's records besides the state: the byte forms of keys, ids that were given, unreadable records."""
 
 from __future__ import annotations
 

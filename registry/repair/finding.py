@@ -14,7 +14,7 @@ _MOST_SHOWN = 10
 
 
 class Severity(StrEnum):
-    """How bad a finding is.
+    """The severity of a finding.
 
     An error loses schemas, brings deleted ones back, or stops a reader. A warning may do so later. A note does not.
     """

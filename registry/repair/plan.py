@@ -19,7 +19,7 @@ MOST_RECORDS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """How faults of one code are found and repaired.
+    """The finder and the repair of faults of one code.
 
     Attributes:
         find: Finds them in the facts of a log and the state that it has.
@@ -53,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a repair appends.
+    """The records that a repair appends.
 
     Attributes:
         steps: The findings with their records, in order.

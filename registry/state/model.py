@@ -91,7 +91,7 @@ class Content(Struct, frozen=True):
         return not self.text or self.text.isspace()
 
     def with_text(self, text: str) -> Content:
-        """This content with another text."""
+        """Return a copy of the content with another text."""
         return Content(self.schema_type, text, self.references, self.metadata, self.rule_set)
 
 
@@ -163,7 +163,7 @@ class Config:
     override_rule_set: RuleSet | None = None
 
     def or_else(self, other: Config, *names: str) -> Config:
-        """This config with the fields it does not set taken from `other`: the named fields, or all."""
+        """Return a copy with the fields it does not set taken from `other`: the named fields, or all."""
         missing = {
             field.name: getattr(other, field.name)
             for field in fields(self)
@@ -252,7 +252,7 @@ READONLY_OVERRIDE = MODES["READONLY_OVERRIDE"]
 
 @dataclass(frozen=True, slots=True)
 class RuleOrigin:
-    """Who made an access rule, and when, in ms since the epoch; empty and 0 if its record does not say."""
+    """The author and time of an access rule, in ms since the epoch; empty and 0 if its record does not say."""
 
     author: str = ""
     timestamp: int = 0

@@ -42,7 +42,7 @@ MOST_DEPENDENCIES = 10_000
 
 
 class Versions(Protocol):
-    """What references are resolved in: a view, or another state."""
+    """The versions to which references resolve: a view, or another state."""
 
     def version(self, subject: str, number: int, /) -> Version | None:
         """The version of a subject, also a soft-deleted one; None if there is none."""

@@ -22,7 +22,7 @@ Walk = Callable[[Any], Iterator[tuple[SchemaEntity, dict[str, Any]]]]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How the texts of one schema type are read as trees.
+    """The way in which texts of one schema type are read as trees.
 
     Attributes:
         walk: Yields the entities of a tree.

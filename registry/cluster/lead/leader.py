@@ -23,7 +23,7 @@ _SETTLE_ATTEMPTS = 20
 
 
 class Progress:
-    """How far the view has read the log; any thread may wait for it.
+    """The view's progress in reading the log; any thread may wait for it.
 
     Attributes:
         position: The position up to which the view holds everything; the reader's position runs ahead of it.

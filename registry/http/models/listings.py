@@ -178,7 +178,7 @@ class RefusedLine(TypedDict):
 
 
 class ImportReport(TypedDict):
-    """What came of the lines of an import."""
+    """The outcome of an import, by line."""
 
     imported: Annotated[dict[str, int], Field(description="How many were written, by kind.")]
     known: Annotated[int, Field(description="How many were there already.")]

@@ -107,7 +107,7 @@ class DirectionVerdict(TypedDict):
 
 
 class ChangePositions(TypedDict):
-    """Where a changed node is on each side."""
+    """The position of a changed node on each side."""
 
     old: Position | None
     new: Position | None

@@ -31,7 +31,7 @@ class RepairRecord(TypedDict):
 
 
 class RepairReport(TypedDict):
-    """What a repair has appended, or would append."""
+    """The records that a repair has appended, or would append."""
 
     records: Annotated[list[RepairRecord], Field(description="The records, in order.")]
     left: Annotated[int, Field(description="How many faults are left for another request.")]

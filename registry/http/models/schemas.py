@@ -64,7 +64,7 @@ class RuleSet(TypedDict):
 
 
 class Content(TypedDict):
-    """What all objects of a schema have."""
+    """The members that all objects of a schema have."""
 
     guid: str
     schemaType: str

@@ -108,7 +108,7 @@ _SubjectOperations = Annotated[
 
 
 class Rights(TypedDict):
-    """What the access rules allow the sender."""
+    """The operations that the access rules allow the sender."""
 
     subjects: Annotated[
         dict[str, _SubjectOperations], Field(description="By the names of the query, what is allowed on each subject.")

@@ -1,4 +1,4 @@
-"""How flags and numbers of queries are read, and described."""
+"""Parsers and descriptions of flags and numbers in queries."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from registry.state.view import View
 
 @dataclass(frozen=True, slots=True)
 class _Wants:
-    """What a check is to say, and how it judges."""
+    """The query options of a check: what it reports, and how it judges."""
 
     normalize: Normalize = False
     verbose: Verbose = False

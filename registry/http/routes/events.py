@@ -58,7 +58,7 @@ async def _goes_on(guard: Guard, request: Request, rights: Rights | None) -> boo
 
 
 def _follower(seal: OffsetSeal | None, rights: Rights | None) -> Follower:
-    """What a client sees by the rules in force now."""
+    """Return the client's view of the changes, by the access rules now in force."""
     if rights is None:
         return EVERYTHING
     now = rights.now()

@@ -186,7 +186,7 @@ async def list_versions_by_id(
 
 
 async def get_by_guid(request: Request, *, guid: Guid, form: Format = "") -> Json[models.SchemaString]:
-    """What a guid stands for."""
+    """Get the schema with a guid."""
     version = next(iter((await _find_by_guid(registry_of(request), guid)).values()), None)
     if version is None:
         raise errors.ID_NOT_FOUND(id=guid)

@@ -176,10 +176,10 @@ async def metrics(request: Request) -> Response:
 
 
 async def docs(_request: Request) -> Response:
-    """This description, for people."""
+    """Get this description as a page for people."""
     return Response(_DOCS, media_type="text/html")
 
 
 async def openapi(request: Request) -> Json[models.AnyObject]:
-    """This description."""
+    """Get this description."""
     return answer(request, request.app.openapi())
