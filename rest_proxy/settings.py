@@ -416,7 +416,7 @@ class RestProxySettings(RuleProperties, HttpSettings):
         return Naming(_STRATEGIES[self.key_naming], _STRATEGIES[self.value_naming])
 
     def frame_places(self) -> FramePlaces:
-        """Where the frames of keys and values go."""
+        """The places for the frames of keys and values."""
         return FramePlaces(_ID_SERIALIZERS[self.key_id_serializer], _ID_SERIALIZERS[self.value_id_serializer])
 
     @property

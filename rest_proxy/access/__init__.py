@@ -1,1 +1,1 @@
-"""Who may do what: the rights of a principal, the rules of v3's endpoints, and the endpoints that are served."""
+"""Access control: the rights of a principal, the rules of v3's endpoints, and the endpoints that are served."""

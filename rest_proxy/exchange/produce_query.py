@@ -23,7 +23,7 @@ def acks_of(request: Request, settings: RestProxySettings) -> str:
 
 
 def schema_options(request: Request, settings: RestProxySettings) -> Options:
-    """How a request's schema data is written in JSON: as its query says, else as the settings say.
+    """Return the JSON options of a request's schema data: from its query, else from the settings.
 
     Raises:
         ApiError: INVALID_ENTITY for another value.

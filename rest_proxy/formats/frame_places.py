@@ -1,4 +1,4 @@
-"""Where the frame of a key or value goes: before its data, or into a header of the record."""
+"""The place for the frame of a key or value: before its data, or in a header of the record."""
 
 from __future__ import annotations
 

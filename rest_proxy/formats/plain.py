@@ -40,7 +40,7 @@ class DataError(ValueError):
 
 
 class Options(NamedTuple):
-    """How schema data is written in JSON.
+    """Options for writing schema data as JSON.
 
     Attributes:
         plain_unions: Whether unions in Avro JSON have no tags.

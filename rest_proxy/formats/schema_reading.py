@@ -1,4 +1,4 @@
-"""Which schemas of records a client may read."""
+"""The schemas of records that a client may read."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def id_failed(schema_id: SchemaId, error: SerdesError) -> ApiError:
 
 
 def fetched_by(schema_id: SchemaId) -> str:
-    """How a schema was asked for, in error texts."""
+    """Return the words of error texts for the way a schema was requested."""
     return f"by id. schemaId = {schema_id}" if isinstance(schema_id, int) else f"by guid. schemaGuid = {schema_id}"
 
 

@@ -54,7 +54,7 @@ class Null:
 
 
 class Encoding(NamedTuple):
-    """How keys or values become bytes; `quick` is the part for the event loop if `encode` may take long."""
+    """The encoding of keys or values; `quick` is the part for the event loop if `encode` may take long."""
 
     encode: Encode
     quick: QuickWriter | None = None

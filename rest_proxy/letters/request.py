@@ -1,4 +1,4 @@
-"""What a request asks a replay of dead letters to do, and what became of each letter."""
+"""A request to replay dead letters, and the outcome of each letter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from magicbyte.dead_letters.choice import ReplayOptions
 
 
 class LetterPosition(NamedTuple):
-    """Where a letter is in its topic."""
+    """The position of a letter in its topic."""
 
     partition: int
     offset: int
@@ -18,7 +18,7 @@ class LetterPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """What to do with letters.
+    """A request to replay letters.
 
     Attributes:
         topic: The topic of dead letters.
@@ -41,7 +41,7 @@ class ReplayRequest:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a letter.
+    """The outcome of a letter.
 
     Attributes:
         place: The letter.

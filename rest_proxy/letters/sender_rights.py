@@ -37,7 +37,7 @@ def missing_rights(rights: ProxyRights | None, topic: str, *, has_state_topic: b
 
 
 def refusal_of(rights: ProxyRights | None, topic: str) -> str | None:
-    """Why a sender may send nothing to a topic; None if that is allowed."""
+    """Return the reason why a sender may send nothing to a topic; None if the sender may."""
     if rights is None or rights.may("WRITE", "TOPIC", topic):
         return None
     return f"you may not write to topic {topic}: WRITE on it is missing"
@@ -50,7 +50,7 @@ def may_see_group(rights: ProxyRights | None, group: str) -> bool:
 
 @dataclass(slots=True)
 class SchemaSight:
-    """Which schemas a sender may see: those with a subject that the sender may read, as in produce requests.
+    """The schemas that a sender may see: those with a subject that the sender may read, as in produce requests.
 
     Attributes:
         client: The registry's client, which may read all of them.

@@ -86,7 +86,7 @@ ENTRY: msgspec.json.Decoder[Entry] = reader_of(Entry)
 
 
 class DataForm(NamedTuple):
-    """How to encode data: by a plain type, or by a schema's type (None if the registry knows it) and source."""
+    """The form of data to encode: a plain type, or a schema's type (None if the registry knows it) and source."""
 
     type: str | None
     source: Source | None
@@ -161,7 +161,7 @@ def _milliseconds(timestamp: str | float) -> int | None:
 
 
 def data_form(data: Data, side: str) -> DataForm:
-    """How to encode a key or value (spec 3.3).
+    """Return the form in which to encode a key or value (spec 3.3).
 
     Args:
         data: The key or value.

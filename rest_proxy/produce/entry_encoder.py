@@ -48,7 +48,7 @@ class Encoded(NamedTuple):
 
 
 class _Encoding(NamedTuple):
-    """How data is encoded.
+    """The encoding of data.
 
     Attributes:
         encode: From JSON text to bytes, if that never takes long.

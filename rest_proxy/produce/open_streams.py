@@ -20,7 +20,7 @@ class OpenStreams:
         self._is_stopping = False
 
     def __len__(self) -> int:
-        """How many are open."""
+        """Return the number of open streams."""
         return len(self._streams)
 
     def add(self, stream: Stream) -> None:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class EncodesValues(Protocol):
-    """How keys or values become bytes, such as by a `Writer`."""
+    """An encoder of keys or values, such as a `Writer`."""
 
     @property
     def encode(self) -> Encode:

@@ -1,4 +1,4 @@
-"""How long the rules of a schema take, which decides whether they run on the event loop."""
+"""The running time of a schema's rules, which decides whether they run on the event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What openapi/rest-proxy-v3.yaml says besides its operations; run this module to write the file."""
+"""The parts of openapi/rest-proxy-v3.yaml besides its operations; run this module to write the file."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Buffer:
         return batch
 
     def epochs(self) -> dict[PartitionId, int]:
-        """How often each partition was dropped, for `put_back`."""
+        """Return how often each partition was dropped, for `put_back`."""
         with self._lock:
             return dict(self._epochs)
 

@@ -68,7 +68,7 @@ def instance_limit(requested: int) -> InstanceLimit:
 
 
 def shortage() -> str:
-    """What a further instance needs and this process cannot have, in words that name the limit; empty if nothing."""
+    """Return the limit that keeps this process from opening a further instance, as text; empty if there is none."""
     return _shortage_of_files() or _shortage_of_threads()
 
 

@@ -332,7 +332,7 @@ class Instances:
 
     @property
     def limit(self) -> int:
-        """How many instances there may be."""
+        """The maximum number of instances."""
         return self._limit
 
     def __len__(self) -> int:

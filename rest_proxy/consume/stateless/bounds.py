@@ -1,4 +1,4 @@
-"""Where a read begins, and where it ends."""
+"""The start and the end of a read."""
 
 from __future__ import annotations
 

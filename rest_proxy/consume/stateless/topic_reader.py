@@ -47,7 +47,7 @@ class _Leaders(NamedTuple):
 
 
 class _LeaderDeadline:
-    """When a read without a leader fails: seconds after it missed the leader, or when its wait for records ends."""
+    """The time when a read without a leader fails: seconds after it missed the leader, or at the end of its wait."""
 
     def __init__(self, end: float = 0.0) -> None:
         """Begin.

@@ -71,7 +71,7 @@ class BinaryProduceRequest(_Schemas):
 
 
 class RecordOutcome(TypedDict):
-    """What became of a record."""
+    """The outcome of a record."""
 
     partition: int | None
     offset: Annotated[int | None, Field(description="-1 if the brokers returned none.")]
@@ -80,7 +80,7 @@ class RecordOutcome(TypedDict):
 
 
 class ProduceResponse(TypedDict):
-    """What became of each record, in order; a record's own error stands beside it."""
+    """The outcome of each record, in order; a record's outcome has its error, too."""
 
     key_schema_id: int | None
     value_schema_id: int | None

@@ -46,7 +46,7 @@ _MAX_OFFSET = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """Where a read begins: at an offset or at an instant."""
+    """The start of a read: an offset or an instant."""
 
     offset: int | None
     instant: str | None

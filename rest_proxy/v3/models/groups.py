@@ -11,7 +11,7 @@ from rest_proxy.v3.models.frame import Collection, Item, Relation
 
 
 class LagOfTopic(TypedDict):
-    """How far a group is behind in one topic."""
+    """The lag of a group in one topic."""
 
     topic_name: str
     partitions_count: Annotated[int, Field(description="Partitions with a committed offset or a member.")]

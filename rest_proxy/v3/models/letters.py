@@ -11,7 +11,7 @@ from rest_proxy.v3.models.frame import Item
 
 
 class ReplayedLetter(TypedDict):
-    """What became of a letter."""
+    """The outcome of a letter."""
 
     partition_id: int
     offset: int

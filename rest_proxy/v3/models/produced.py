@@ -107,7 +107,7 @@ class ProduceBatch(TypedDict):
 
 
 class DataReport(TypedDict):
-    """What was written as a key or value."""
+    """The data that was written as a key or value."""
 
     type: DataType
     subject: NotRequired[str]
@@ -127,7 +127,7 @@ class _Report(TypedDict):
 
 
 class RecordReport(_Report):
-    """What became of a record."""
+    """The outcome of a record."""
 
     error_code: Literal[200]
 
@@ -146,7 +146,7 @@ class BatchFailure(Error):
 
 
 class ProduceBatchReport(TypedDict):
-    """What became of the records."""
+    """The outcomes of the records."""
 
     successes: list[BatchSuccess]
     failures: list[BatchFailure]

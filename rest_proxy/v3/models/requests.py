@@ -149,7 +149,7 @@ _Format = Annotated[
 
 
 class DeadLetterPlace(Struct, forbid_unknown_fields=True):
-    """Where a letter is in its topic."""
+    """The position of a letter in its topic."""
 
     partition_id: Int
     offset: Long
@@ -183,7 +183,7 @@ class PartitionOffset(Struct, forbid_unknown_fields=True):
 
 
 class ConsumeRequest(Struct, forbid_unknown_fields=True):
-    """Where to begin (by default at the end of the log), and how much to return."""
+    """The start of a read (by default the end of the log), and how much to return."""
 
     offsets: list[PartitionOffset] | None = None
     from_beginning: bool | None = None

@@ -86,7 +86,7 @@ class PartitionFailure(Error):
 
 
 class DeletedRecords(TypedDict):
-    """What became of each partition."""
+    """The outcome for each partition."""
 
     successes: list[EarliestOffset]
     failures: list[PartitionFailure]

@@ -59,7 +59,7 @@ async def replay(
 
 
 def _request(topic: str, body: DeadLetterReplay) -> ReplayRequest:
-    """What a body asks for.
+    """Return the replay request of a body.
 
     Raises:
         ApiError: INVALID_PAYLOAD: the body asks for what cannot be done; the text names the member.

@@ -86,7 +86,7 @@ def _at_most(name: str, number: int | None, default: int, most: int) -> int:
 
 
 async def _starts(reader: TopicReader, topic: str, request: ConsumeRequest) -> dict[int, int]:
-    """Where to begin; offsets outside the log are moved to its nearer end, so that every partition progresses."""
+    """Return each partition's start; an offset outside the log moves to its nearer end, so that each proceeds."""
     partitions = await reader.partitions(topic)
     if request.offsets:
         requested = {place.partition_id: place.offset for place in request.offsets}

@@ -1,4 +1,4 @@
-"""What the routes with a rate to keep would declare: their handlers read the bare request, and these describe them."""
+"""Declarations of the routes with a rate to keep, for the description: their handlers read the bare request."""
 
 from __future__ import annotations
 
