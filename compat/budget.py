@@ -72,7 +72,7 @@ class Budget:
 
     @property
     def seconds_left(self) -> float:
-        """How much processor time the work may still take; not less than 0."""
+        """Return the processor time that the work may still take; not less than 0."""
         return inf if self._deadline is None else max(0.0, self._deadline - thread_time())
 
     @property

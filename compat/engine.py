@@ -87,7 +87,7 @@ class Comparison:
     policy: Policy
 
     def cautions(self, findings: Sequence[Finding], budget: Budget) -> tuple[Finding, ...]:
-        """What breaks although the rules allow it, once per rule and path; places of findings are left out.
+        """Find breaks that the rules allow, once per rule and path; places of findings are left out.
 
         A direction without breaks whose search ends early has the caution NOT_EXAMINED: none found is then no proof.
         """
@@ -161,7 +161,7 @@ class Verdict:
         return self.explained()
 
     def cautions(self, budget: Budget | None = None) -> tuple[Finding, ...]:
-        """What breaks although the rules allow it, compared with the newest version.
+        """Find breaks that the rules allow, compared with the newest version.
 
         Args:
             budget: Pays for the search; once it is spent, the caution is NOT_EXAMINED.
@@ -263,7 +263,7 @@ def judge(
 def compare(
     new: ParsedSchema, previous: Previous, level: Level, policy: Policy, budget: Budget | None
 ) -> Sequence[Finding]:
-    """What breaks between a new schema and one earlier version, in the directions of a level; see `check`.
+    """Find breaks between a new schema and one earlier version, in the directions of a level; see `check`.
 
     Raises:
         TooMuchWork: The comparison exceeds the given budget.

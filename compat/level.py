@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Policy(StrEnum):
-    """How strictly JSON Schema differences are judged (`compatibilityPolicy` in a config)."""
+    """The strictness in judging JSON Schema differences (`compatibilityPolicy` in a config)."""
 
     STRICT = "STRICT"
     LENIENT = "LENIENT"

@@ -108,7 +108,7 @@ class OutlineNode(Struct, frozen=True, eq=False, kw_only=True):
         }
 
     def walk(self) -> Iterator[OutlineNode]:
-        """This node and all nodes inside it, in the order of the text."""
+        """Yield this node and all nodes inside it, in the order of the text."""
         waiting = [self]
         while waiting:
             node = waiting.pop()

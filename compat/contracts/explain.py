@@ -81,7 +81,7 @@ def _key(placed: PlacedRule) -> Any:
 
 
 def _reason(placed: PlacedRule, enable_at: str | None, firsts: Mapping[Any, PlacedRule]) -> str | None:
-    """Why a rule is not carried out; None if it is."""
+    """Return the reason why a rule is not carried out; None if it is."""
     if placed.rule.disabled:
         return "it is disabled"
     if enable_at == "NONE":

@@ -54,7 +54,7 @@ class Metadata:
         )
 
     def merged(self, over: Metadata | None) -> Metadata:
-        """This metadata plus the tags, properties and sensitive names of `over`, whose properties win."""
+        """Return the metadata plus the tags, properties and sensitive names of `over`, whose properties win."""
         if over is None:
             return self
         tags = {
@@ -215,7 +215,7 @@ class RuleSet:
                     raise InvalidRuleSet("Multiple actions only valid with WRITEREAD and UPDOWN")
 
     def merged(self, over: RuleSet | None) -> RuleSet:
-        """This rule set plus the rules of `over`, which replace those of the same name."""
+        """Return the rule set plus the rules of `over`, which replace those of the same name."""
         if over is None:
             return self
         lists = [

@@ -17,7 +17,7 @@ _USUAL_INDENT = "  "
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a text is laid out.
+    """The layout of a JSON text.
 
     Attributes:
         unit: The indentation of one level; None if the whole text is on one line.

@@ -159,7 +159,7 @@ def _mends(
 
 
 def _warnings(schema: ParsedSchema) -> Counter[str]:
-    """How often each rule warns of what the type's own tools refuse in a schema; raises InvalidSchema as they do."""
+    """Count the warnings by rule about parts that the type's own tools refuse; raises InvalidSchema as they do."""
     warnings = FORMATS[schema.schema_type].warnings
     return Counter(warning.rule for warning in warnings(schema)) if warnings is not None else Counter()
 

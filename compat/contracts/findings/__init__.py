@@ -1,4 +1,4 @@
-"""What is wrong, or probably not meant, with a rule set: found from the rules and the schema, without a message."""
+"""Errors and probable mistakes in a rule set: found from the rules and the schema, without a message."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ LONGEST_EXPRESSION = 100_000
 
 
 def check_rules(contract: Contract) -> tuple[Finding, ...]:
-    """What is wrong, or probably not meant, with a rule set: what is refused comes first.
+    """Find errors and probable mistakes in a rule set; findings that refuse it come first.
 
     Args:
         contract: The rule set with the schema that it is for.

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Severity(StrEnum):
-    """What a finding does to its rule set: it is refused, or a warning is given."""
+    """The effect of a finding on its rule set: a refusal or a warning."""
 
     REFUSE = "refuse"
     WARN = "warn"

@@ -1,4 +1,4 @@
-"""What a schema says of the fields on a path from the message."""
+"""The fields of a schema, by their paths from the message."""
 
 from __future__ import annotations
 

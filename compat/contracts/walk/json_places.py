@@ -41,7 +41,7 @@ class ValuePlace:
 
 
 class Shape:
-    """What a value at a place may be, once its choices are made.
+    """The shape of a value at a place, once its choices are made.
 
     Args:
         place: The place.

@@ -28,7 +28,7 @@ class Shapes:
         return Shape(place, self._schemas.flat(place.nodes), self._schemas, self._patterns)
 
     def of(self, place: ValuePlace) -> Iterator[Shape]:
-        """What a value at a place may be: one shape for each member of each choice."""
+        """Yield the possible shapes of a value at a place: one for each member of each choice."""
         waiting: list[tuple[tuple[Node, ...], frozenset[tuple[int, str]]]] = [(place.nodes, frozenset())]
         while waiting:
             nodes, made = waiting.pop()
@@ -41,7 +41,7 @@ class Shapes:
             waiting += [((*nodes, member), made) for choice in choices for member in choice.members][::-1]
 
     def made(self, place: ValuePlace, value: Any, shapes: dict[tuple[int, ...], Shape]) -> Shape:
-        """What a value at a place is; `shapes` caches the shapes of this place by the members chosen."""
+        """Return the shape of a value at a place; `shapes` caches the shapes of this place by the members chosen."""
         nodes = place.nodes
         made: set[tuple[int, str]] = set()
         while True:

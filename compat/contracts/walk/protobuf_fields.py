@@ -68,7 +68,7 @@ def record_type(field: FieldDescriptor) -> Descriptor | None:
 
 
 def logical_type(field: FieldDescriptor) -> str | None:
-    """What a leaf's type does not tell: that a number is unsigned, or that a value is a timestamp or a decimal."""
+    """Return what a leaf's type does not tell: `unsigned` for a number, or `timestamp` or `decimal` for a message."""
     message = field.message_type
     if message is not None:
         return {TIMESTAMP: "timestamp", DECIMAL: "decimal"}.get(message.full_name)

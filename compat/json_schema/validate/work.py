@@ -55,7 +55,7 @@ class Amount(NamedTuple):
     by_byte: float = 0
 
     def times(self, factor: float) -> Amount:
-        """This work, multiplied by a factor."""
+        """Return the amount multiplied by a factor."""
         return Amount(self.fixed * factor, self.by_part * factor, self.by_byte * factor)
 
     def plus(self, other: Amount) -> Amount:

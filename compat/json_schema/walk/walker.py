@@ -247,7 +247,7 @@ class _Pass:
 
 
 def _size(node: Node) -> int:
-    """How many properties or alternatives a pair's judge examines before its first question."""
+    """Return the number of properties or alternatives that a pair's judge examines before its first question."""
     if isinstance(node, Object):
         return len(node.properties) + len(node.dependent_required)
     return len(node.members) if isinstance(node, Combined) else 0

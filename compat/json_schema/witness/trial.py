@@ -74,7 +74,7 @@ class Trial:
 
     @property
     def incomplete(self) -> str:
-        """Why searches without a result tell little; empty if they tell as much as a search can."""
+        """Return the reason why searches without a result prove little; empty if they prove as much as a search can."""
         if self._left_out:
             return f"documents beyond these limits were left out: {LIMITS}"
         if not self._tried or self._accepted or accepts_nothing(self._writer.model):

@@ -1,4 +1,4 @@
-"""What protoc refuses in a new file, and a stored text may have all the same: its meaning is clear.
+"""Faults that protoc refuses in a new file, and that a stored text may have: its meaning is clear.
 
 The reference's normalized texts list the values of an enum by number, so that a negative one precedes the zero that has
 to be the first. A oneof without fields means nothing.

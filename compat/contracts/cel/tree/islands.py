@@ -66,7 +66,7 @@ def take_islands(tree: Any, variables: frozenset[str], fetch: Callable[[str, Pat
 def _island(
     part: Any, references: Any, variables: frozenset[str], fetch: Callable[[str, Path], Fetch]
 ) -> Compute | None:
-    """What computes a call of a function of ours; None if the part is none, or an argument is no island's."""
+    """Return how to compute a call of a function of ours; None if the part is none, or an argument is no island's."""
     overload = _overload(part, references)
     if overload is None:
         return None

@@ -1,4 +1,4 @@
-"""What an expression reads: the paths of fields from each variable, and only these are given to the engine."""
+"""The paths of fields that an expression reads from each variable; only these are given to the engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Reads = Mapping[str, tuple[Path, ...] | None]
 
 
 def reads(expression: Any, variables: Mapping[str, object]) -> Reads:
-    """What an expression reads.
+    """Return the paths of fields that an expression reads from each variable.
 
     A path ends where the expression does more with a field than select another field from it.
 
