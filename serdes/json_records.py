@@ -113,7 +113,7 @@ def instances_of(cls: type, from_dict: InContext | None) -> InContext:
 
 
 class _Reader(NamedTuple):
-    """How values of one annotation are read.
+    """The reader of values of one annotation.
 
     Attributes:
         fits: Whether a value may be of this annotation; records are told by their required and constant properties.

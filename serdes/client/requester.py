@@ -37,7 +37,7 @@ Query = Mapping[str, str | int | bool | Sequence[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often, and after which waits, a request is retried when every URL has failed.
+    """The number of retries, and the waits before them, when every URL has failed.
 
     Attributes:
         limit: The number of rounds over the URLs after the first round.

@@ -1,4 +1,4 @@
-"""How a registry client signs in: Basic, a token, or OAuth client credentials; also with those of the Kafka client."""
+"""The settings for the sign-in of a registry client: Basic, a token, or OAuth client credentials; also with those of the Kafka client."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TEXT = text()
 
 
 class SignInRows(Section):
-    """How a registry client signs in."""
+    """Settings for the sign-in of a registry client."""
 
     basic_user: str | None = setting(
         _TEXT, "`NAME:PASSWORD`, or `ID:SECRET` of an API key.", "basic.auth.user.info", default=None, secret=True

@@ -89,7 +89,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to connect to the registry.
+    """Options for connecting to the registry.
 
     Attributes:
         tls: The settings for https URLs.

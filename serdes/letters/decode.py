@@ -38,7 +38,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How far a key or value decodes.
+    """The result of decoding a key or value as far as possible.
 
     Attributes:
         schema_id: The id in its frame, or the guid; None without a frame.
@@ -75,7 +75,7 @@ class LetterDecoder:
     def problem(
         self, part: str, data: bytes | None, topic: str, headers: Headers, failure: DeadLetter | None
     ) -> str | None:
-        """Why a key or value would fail again; None if it decodes, or is not decoded in its format.
+        """Return the reason why a key or value would fail again; None if it decodes, or is not decoded in its format.
 
         Args:
             part: `key` or `value`.
@@ -111,7 +111,7 @@ class LetterDecoder:
     def reached(
         self, part: str, data: bytes, topic: str, headers: Headers, failure: DeadLetter | None = None
     ) -> Reached:
-        """How far a key or value decodes, by its frame; bytes without one are text, unless that is why they failed.
+        """Decode data as far as possible, by its frame; bytes without one are text, unless that is why they failed.
 
         Raises:
             SerdesError: the registry refuses or does not answer.

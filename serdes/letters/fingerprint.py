@@ -21,7 +21,7 @@ def pattern_of(message: str) -> str:
 
 
 def reason_of(failure: DeadLetter | None) -> str:
-    """Why a record failed, in one line without numbers: the quality checks, the exception's text, or its class."""
+    """Return the reason in one line without numbers: the quality checks, the exception's text, or its class."""
     if failure is None:
         return "no headers of a dead letter"
     if failure.quality is not None:

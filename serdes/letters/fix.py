@@ -24,7 +24,7 @@ from serdes.message import wire
 
 
 class Fixed(NamedTuple):
-    """What is sent for a letter: key, value, and the record's own headers."""
+    """The record that is sent for a letter: key, value, and the record's own headers."""
 
     key: bytes | None
     value: bytes | None

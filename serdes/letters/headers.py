@@ -44,7 +44,7 @@ Header = tuple[str, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """Why a record was not processed. A form may lack a header for an attribute, which is then None.
+    """The reason why a record was not processed. A form may lack a header for an attribute, which is then None.
 
     Attributes:
         topic, partition, offset: Where the record was read from.

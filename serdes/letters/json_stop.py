@@ -1,4 +1,4 @@
-"""Where a JSON text stops being one: the path of the value, the byte, and the reason."""
+"""The position of the first error in a JSON text: the path of the value, the byte, and the reason."""
 
 from __future__ import annotations
 

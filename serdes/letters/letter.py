@@ -38,12 +38,12 @@ class Letter:
 
     @cached_property
     def failure(self) -> DeadLetter | None:
-        """Why the record failed; None if no headers say so."""
+        """The reason why the record failed; None if no headers say so."""
         return read_letter(self.headers)
 
     @property
     def origin(self) -> RecordPosition | None:
-        """Where the record was read from; None if that is not known, or it was no record of a topic."""
+        """The position that the record was read from; None if it is not known, or the record was of no topic."""
         failure = self.failure
         if failure is None or failure.partition < 0 or failure.offset < 0:
             return None
@@ -51,7 +51,7 @@ class Letter:
 
     @property
     def identity(self) -> RecordPosition:
-        """What tells letters apart: the record's origin, since a letter may be written twice, or else its own place."""
+        """The letter's identity: the record's origin, since a letter may be written twice, or else its own place."""
         return self.origin or self.place
 
     @property
@@ -93,13 +93,13 @@ class Letter:
 
     @property
     def replays(self) -> int:
-        """How many times the record was replayed before it became this letter."""
+        """The number of times that the record was replayed before it became this letter."""
         return replays(self.headers)
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What the topic of states says of a letter: it was replayed.
+    """The entry in the topic of states about a letter that was replayed.
 
     Attributes:
         count: How many times this letter was replayed.

@@ -1,4 +1,4 @@
-"""Where the bytes of a Protobuf message stop being one: the runtime tells neither field nor byte."""
+"""The position of the first error in a Protobuf message: the runtime tells neither field nor byte."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class RuledDecoder:
 
 
 def whole_body(data: bytes, offset: int) -> int:  # noqa: ARG001  # the signature of `RuledDecoder.body`
-    """Where the part of a payload begins that encoding rules see: at once."""
+    """Return the start of the part of a payload that encoding rules see: the given offset itself."""
     return offset
 
 

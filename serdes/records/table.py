@@ -16,7 +16,7 @@ from serdes.error import ConfigError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """What a generated module says about its classes.
+    """The declarations of a generated module about its classes.
 
     Attributes:
         schema_type: AVRO or JSON.
@@ -83,7 +83,7 @@ class Classes:
         return self.by_name.get(name) or self.by_last_name.get(name) or self.by_last_name.get(name.rpartition(".")[2])
 
     def bound(self, cls: type) -> Bound:
-        """How instances of a dataclass are read and made."""
+        """Return the binding that reads and makes instances of a dataclass."""
         if cls not in self._bound:
             self._bound[cls] = _bound(cls)
         return self._bound[cls]

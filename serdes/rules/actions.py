@@ -16,7 +16,7 @@ Act = Callable[[Message, Any, RuleFailed | None], None]
 
 
 class RuleAction(Protocol):
-    """What follows a rule."""
+    """An action that follows a rule."""
 
     @property
     def type(self) -> str:

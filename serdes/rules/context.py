@@ -1,4 +1,4 @@
-"""What a rule knows: the schema that has it, its settings, and the message that it is carried out on."""
+"""The context of a rule: the schema that has it, its settings, and the message that it is carried out on."""
 
 from __future__ import annotations
 

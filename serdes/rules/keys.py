@@ -32,7 +32,7 @@ class _Noted(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What a thread or task serialized last.
+    """The data that a thread or task serialized last.
 
     Attributes:
         noted: The key whose value has not come yet.

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RuleOverride:
-    """What replaces the actions of all rules of a type, or disables them; None leaves the rule's own."""
+    """The override of the actions of all rules of a type, or of whether they run; None leaves the rule's own."""
 
     type: str
     on_success: str | None = None

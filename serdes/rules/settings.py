@@ -130,7 +130,7 @@ class RuleSettings:
         return RuleRegistry.get_global_instance() if self.registry is None else self.registry
 
     def override(self, name: str, type_name: str) -> Override:
-        """What replaces a rule's own parts: by its name, else its type, else by default, part by part."""
+        """Return the override of a rule's own parts: by its name, else its type, else by default, part by part."""
         registered = self.custom.get_override(type_name)
         overrides = (
             self.overrides.get(name),

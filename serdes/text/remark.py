@@ -63,7 +63,7 @@ class Remarks:
 
     @property
     def left_out(self) -> int:
-        """How many remarks are not listed."""
+        """The number of remarks that are not listed."""
         return max(0, self._count - MOST_REMARKS)
 
 

@@ -22,7 +22,7 @@ from serdes.error import SchemaNotFound
 
 @dataclass(frozen=True, slots=True)
 class CacheLimits:
-    """How much the client caches and for how long.
+    """Limits on the number of entries that the client caches, and on their age.
 
     Attributes:
         capacity: The entries in each cache: by id, by guid, by version, by schema, and of latest versions.

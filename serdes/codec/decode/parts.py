@@ -1,4 +1,4 @@
-"""What generated decoders know of plans and defaults before their text is written."""
+"""Analysis of plans and defaults before the text of a generated decoder is written."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Records:
         return cls if cls is not None and issubclass(cls, base) else None
 
     def record(self, node: Node) -> Bound | None:
-        """How instances of a record's class are read and made; None if no class stands for it."""
+        """Return the binding to the class that stands for a record; None if no dataclass does."""
         cls = self.class_of(node)
         return self._classes.bound(cls) if cls is not None and dataclasses.is_dataclass(cls) else None
 

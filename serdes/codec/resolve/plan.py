@@ -40,7 +40,7 @@ CONVERT: Mapping[str, Callable[[Any], Any]] = {"float": float, "encode": str.enc
 
 
 class Plan:
-    """How one part of a datum is read.
+    """The plan for reading one part of a datum.
 
     Attributes:
         kind: The writer's kind, or `mismatch` (reading raises an error with `detail`), or `tagged` (only the reader has

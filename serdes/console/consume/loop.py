@@ -62,7 +62,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """How records are shown.
+    """Options for showing records.
 
     Attributes:
         line: Makes a line of a record; raises Undecodable.

@@ -29,7 +29,7 @@ class ToRecord(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """How lines are sent.
+    """Options for sending lines.
 
     Attributes:
         topic: The topic of the records.

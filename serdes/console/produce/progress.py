@@ -1,4 +1,4 @@
-"""How far a run of a producing tool came: read, bad, delivered and unsent lines."""
+"""Progress of a run of a producing tool: read, bad, delivered and unsent lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What custom executors and actions are given, with confluent-kafka's names."""
+"""The contexts that custom executors and actions receive, with confluent-kafka's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""This library's executors and actions under confluent-kafka's names."""
+"""The library's executors and actions under confluent-kafka's names."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class FieldRuleExecutor(RuleExecutor):
 
 
 class RuleAction(RuleBase):
-    """What follows a rule."""
+    """An action that follows a rule."""
 
     @abstractmethod
     def run(self, ctx: RuleContext, message: Any, ex: Exception | None) -> None:
