@@ -132,7 +132,7 @@ def instances(bootstrap: str, registry: str, counts: list[int]) -> Iterator[OfIn
 
 
 def machine() -> dict[str, str]:
-    """What the figures depend on; no name of the machine."""
+    """Return the facts about the machine on which the figures depend, without its name."""
     cpus = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     total = next(line for line in Path("/proc/meminfo").read_text(encoding="utf-8").splitlines() if "MemTotal" in line)
     return {

@@ -182,7 +182,7 @@ def with_many(browser: Browser, url: str) -> Iterator[list[str]]:
 
 
 def requests_of_pages(browser: Browser, url: str) -> Iterator[list[str]]:
-    """How many requests to the API a page makes, without those of its frame."""
+    """Count the requests to the API that a page makes, without those of its frame."""
     for path, most in REQUESTS.items():
         with new_page(browser) as page:
             asked: list[str] = []

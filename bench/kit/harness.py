@@ -1,4 +1,4 @@
-"""What the benchmarks share: servers to measure, loads to drive at them, and tables of median and spread.
+"""Common parts of the benchmarks: servers to measure, loads to drive at them, and tables of median and spread.
 
 Figures of one run may be compared, figures of different runs may not. So what is to be compared is measured in turn,
 several times over, and quoted as the median with its least and greatest value, and as a ratio.

@@ -1,4 +1,4 @@
-"""What the benchmarks of the REST proxy share: records, requests, and what runs for a measurement."""
+"""Common parts of the benchmarks of the REST proxy: records, requests, and what runs for a measurement."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def new_topic(bootstrap: str, partitions: int = 1) -> str:
 
 
 def parser(text: str | None) -> argparse.ArgumentParser:
-    """What all benchmarks of the proxy can be told."""
+    """Return the parser of the options that all benchmarks of the proxy have."""
     made = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--seconds", type=float, default=1.5, help="length of a measurement")
     made.add_argument("--repeats", type=int, default=3)

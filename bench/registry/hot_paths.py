@@ -161,7 +161,7 @@ def sqlite_log(folder: Path) -> OpenLog:
 
 @contextmanager
 def raw_registrations(bootstrap_servers: str) -> Iterator[Target]:
-    """What Python's server and the log leave to a registry: an ASGI function that commits each body and answers."""
+    """The upper limit that Python's server and the log set: an ASGI function that commits each body and answers."""
     with serving("raw ASGI and group commit", group_commit.__file__, bootstrap_servers) as target:
         yield target
 

@@ -1,4 +1,4 @@
-"""What traces cost a request: a registry with traces, one without, and an older checkout, in turn.
+"""The cost of traces for a request: a registry with traces, one without, and an older checkout, in turn.
 
     PYTHONPATH=bench/kit python -P bench/registry/traces.py [--before CHECKOUT] [--repeats 15] [--seconds 1]
         [--in-process]

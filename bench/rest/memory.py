@@ -1,4 +1,4 @@
-"""What the REST proxy holds in memory: with idle consumer instances, and while the broker is stopped under load.
+"""The memory of the REST proxy: with idle consumer instances, and while the broker is stopped under load.
 
 PYTHONPATH=bench/kit python -P bench/rest/memory.py [--instances 500] [--stopped 60]
 """

@@ -1,4 +1,4 @@
-"""What a batch of a pipeline without steps costs beside Spark's own plan: a fixed part, and a part for each record.
+"""The cost of a batch of a pipeline without steps, compared with Spark's own plan: fixed, and for each record.
 
 Both ways read the same topics and write the same Parquet files, in turn, in batches of two sizes. The figures are the
 seconds that Spark reports for each batch (`triggerExecution`): from asking the broker for offsets until the batch is in

@@ -122,7 +122,7 @@ class Bench:
         return spark_avro.from_confluent_avro("value", subject=f"bench{versions}-value", registry=self.registry, **more)
 
     def fastavro_udf(self) -> Column:
-        """What is usually done: a pandas UDF around fastavro."""
+        """The usual way: a pandas UDF around fastavro."""
         text = schema(1)
 
         def decode(values: pd.Series) -> pd.DataFrame:
@@ -175,7 +175,7 @@ def ways(bench: Bench) -> list[Way]:
 
 
 def guards(bench: Bench) -> list[Way]:
-    """What finds broken payloads, one step after the other, each beside bare from_avro."""
+    """The steps that find broken payloads, one after the other, each compared with bare from_avro."""
     bare, [schema_id] = "from_avro", bench.ids[1]
     reader = trees.tree(parsed_text(schema(1)), "version 1", reader=True)
     around = shape(reader, [reader])

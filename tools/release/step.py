@@ -1,4 +1,4 @@
-"""What the steps of a release check share: their folders, a command runner and the error with the finding."""
+"""Common parts of the steps of a release check: folders, a command runner and the error with the finding."""
 
 from __future__ import annotations
 
