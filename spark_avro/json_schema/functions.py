@@ -43,7 +43,7 @@ _CORRUPT = "corrupt_"
 
 @dataclass(frozen=True, slots=True)
 class JsonPlan:
-    """How JSON Schema messages are decoded: the versions, and the type of the values; the JVM parses.
+    """The plan for decoding JSON Schema messages: the versions, and the type of the values; the JVM parses.
 
     See `spark_avro.plan.decoding.ColumnPlan`.
     """

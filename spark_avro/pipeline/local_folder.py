@@ -46,7 +46,7 @@ class LocalFolder:
             return []
 
     def modified(self, relative: str) -> float | None:
-        """When a file was written, in seconds since 1970; None if there is no such file."""
+        """Return the time when a file was written, in seconds since 1970; None if there is no such file."""
         try:
             return Path(self.path, relative).stat().st_mtime
         except (FileNotFoundError, NotADirectoryError):

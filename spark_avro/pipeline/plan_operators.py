@@ -12,5 +12,5 @@ _OPERATOR = re.compile(r"^[\s:|+~-]*(\w+)", re.MULTILINE)
 
 
 def plan_operators(rows: DataFrame) -> Counter[str]:
-    """How often each operator occurs in the analyzed plan of rows, by its name, such as `Aggregate`."""
+    """Count the occurrences of each operator in the analyzed plan of rows, by its name, such as `Aggregate`."""
     return Counter(_OPERATOR.findall(str(rows._jdf.queryExecution().analyzed())))  # noqa: SLF001 - PySpark's way to the plan

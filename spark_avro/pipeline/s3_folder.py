@@ -66,7 +66,7 @@ class S3Folder:
         return sorted(entry.base_name for entry in entries)
 
     def modified(self, relative: str) -> float | None:
-        """When a file was written, in seconds since 1970; None if there is no such file.
+        """Return the time when a file was written, in seconds since 1970; None if there is no such file.
 
         Raises:
             OSError: S3 does not answer, or refuses.

@@ -79,7 +79,7 @@ class Message:
         return self.header.isNotNull() & self.payload.isNotNull() & ~_is_frame(self.header)
 
     def problem(self) -> Column:
-        """Why the header is no frame, in the words of the deserializers."""
+        """The reason why the header is no frame, in the words of the deserializers."""
         if self.header is None:
             return F.lit(None).cast("string")
         header = self.header

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ColumnPlan(Protocol):
-    """How a column is decoded, planned from one snapshot of the registry."""
+    """The plan for decoding a column, made from one snapshot of the registry."""
 
     @property
     def ids(self) -> Sequence[int]:

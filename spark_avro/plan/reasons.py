@@ -1,4 +1,4 @@
-"""Why a message cannot be decoded, as text."""
+"""The reasons why a message cannot be decoded, as text."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProtobufPlan:
-    """How Protobuf messages are decoded: the versions, the reader's message, and its type.
+    """The plan for decoding Protobuf messages: the versions, the reader's message, and its type.
 
     See `spark_avro.plan.decoding.ColumnPlan`.
     """

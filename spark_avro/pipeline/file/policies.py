@@ -151,7 +151,7 @@ class Check(Section):
 
     @property
     def remembered_for(self) -> timedelta | None:
-        """How long the check remembers keys between batches; None if it remembers none."""
+        """The time for which the check remembers keys between batches; None if it remembers none."""
         return self.unique.within if self.unique is not None else None
 
     def problems(self) -> Iterable[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What `lint` finds in the SQL of a pipeline file: texts that do not parse, and names of no table."""
+"""Findings of `lint` in the SQL of a pipeline file: texts that do not parse, and names of no table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CATALOGS = ("spark.sql.catalogImplementation", "spark.sql.defaultCatalog", "spa
 
 
 def sql_findings(pipeline: Pipeline) -> Iterator[LintFinding]:
-    """What is wrong with the SQL of a pipeline, as far as it can be told without Spark."""
+    """Find faults in the SQL of a pipeline, as far as possible without Spark."""
     trees: dict[int, Any] = {}
     for text in _texts(pipeline):
         if placeholders_in(text.text):

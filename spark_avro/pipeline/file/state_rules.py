@@ -70,7 +70,7 @@ def _record_time_problems(remembering: Sequence[Step], checks: Sequence[Check]) 
 
 
 def delay_of(steps: Sequence[Step], checks: Sequence[Check]) -> timedelta:
-    """How late a row may come: the longest time that a step or check needs, since Spark has one watermark for all."""
+    """Return how late a row may come: the longest time of a step or check, since Spark has one watermark for all."""
     delays = [timedelta(0)]
     for step in steps:
         if isinstance(step, Deduplicate):

@@ -40,7 +40,7 @@ def unknown_name(step: Join, setting: str, name: str, names: Collection[str], el
 def topic_problems(
     joins: Sequence[Join], streams: Mapping[str, Topics], tables: Collection[str]
 ) -> Iterator[tuple[str, str] | Finding]:
-    """What is wrong with joins of compacted topics and their streams.
+    """Find faults in joins of compacted topics and their streams.
 
     Args:
         joins: All joins of the pipeline.

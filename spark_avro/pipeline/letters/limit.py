@@ -30,7 +30,7 @@ class ErrorLimit:
         self._batches.append((self.clock(), dead))
 
     def problem(self, dead: int, rows: int, before: int = 0) -> str | None:
-        """Why a batch must not be written; None if its dead letters are within the limit.
+        """Return the reason why a batch must not be written; None if its dead letters are within the limit.
 
         Args:
             dead: The batch's rows that would become dead letters.

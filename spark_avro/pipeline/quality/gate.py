@@ -167,7 +167,7 @@ def _words(check: Check, count: int, rows: int, example: Any) -> str:
 
 
 def _breakdown(values: Sequence[str]) -> Mapping[str, int]:
-    """How many rows failed for each value of some columns, such as `carrier=UA`; only frequent values have a name."""
+    """Count the failed rows for each value of some columns, such as `carrier=UA`; only frequent values have a name."""
     counts = Counter(values)
     named = {_label(value): count for value, count in counts.most_common(_MOST_VALUES)}
     rest = len(values) - sum(named.values())

@@ -30,7 +30,7 @@ class VolumeCount:
         self._began = self.clock()
 
     def problem(self, rows: int) -> str | None:
-        """Why the number of rows is wrong after a batch of `rows` rows; None if it is right, or not yet known."""
+        """Return the reason why the number is wrong after a batch of `rows` rows; None if right or not yet known."""
         least, greatest = self.volume.between[:2]
         if self.volume.per == "batch":
             return _outside(rows, least, greatest, "in a batch")

@@ -187,7 +187,7 @@ class FilesTarget:
                 raise SinkRefused(f"{self._spec.path}: column {field.name}: {NO_KEYS.format(kind=kind)}")
 
     def _broken_text(self, rows: DataFrame, partitions: Partitions) -> Column | None:
-        """Why a row is rejected that would be changed in JSON or in a folder's name."""
+        """The reason to reject a row that would be changed in JSON or in a folder's name."""
         kinds = rows.select(*(column.alias(name) for name, column in partitions.columns.items())).schema
         of_folders = [(name, column, kinds[name].dataType) for name, column in partitions.columns.items()]
         # Parquet and Avro have the bytes of a text as they are.

@@ -124,7 +124,7 @@ _GAP, _GAP_ANYWHERE = ("1582-10-05", "1582-10-14"), ("1582-10-04", "1582-10-15")
 
 
 def _changed(rows: DataFrame, *, is_postgresql: bool) -> Column | None:
-    """Why the driver would change or refuse a row, or NULL; None if the columns have no such values."""
+    """The reason why the driver would change or refuse a row, or NULL; None if the columns have no such values."""
     reasons = []
     for field in rows.schema.fields:
         if field.name in NOT_DATA:

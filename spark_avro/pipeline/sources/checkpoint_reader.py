@@ -75,7 +75,7 @@ class CheckpointReader(Generic[F]):
         return self._last("commits", self._before_base)
 
     def committed_at(self) -> float | None:
-        """When the last batch was finished, in seconds since 1970; None if this query has finished none."""
+        """Return when the last batch was finished, in seconds since 1970; None if this query has finished none."""
         number = self._last("commits", None)
         return None if number is None else self.query.modified(f"commits/{number - self._base}")
 

@@ -137,7 +137,7 @@ class KafkaRecords:
         return f"topic {position['topic']}, partition {position['partition']}, offset {position['offset']}"
 
     def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
-        """How many records of each partition come after some offsets."""
+        """Return the number of records of each partition after some offsets."""
         return {
             (topic, partition): max(0, self._watermarks(topic, partition)[1] - end)
             for topic, partitions in ends.items()
@@ -145,7 +145,7 @@ class KafkaRecords:
         }
 
     def lost(self, ranges: Sequence[SourceRange]) -> int:
-        """How many records of some offsets were deleted before they were read; gaps in between do not count."""
+        """Count the records of some offsets that were deleted before they were read; gaps in between do not count."""
         if self._spec.on_data_loss == "fail":
             return 0
         gone = 0

@@ -65,10 +65,10 @@ class Source(Protocol):
         """
 
     def lag(self, ends: Offsets) -> Mapping[tuple[str, int], int]:
-        """How many records of each partition come after some offsets."""
+        """Return the number of records of each partition after some offsets."""
 
     def lost(self, ranges: Sequence[SourceRange]) -> int:
-        """How many records of some offsets were deleted before they were read."""
+        """Return the number of records of some offsets that were deleted before they were read."""
 
     def topic_ids(self, topics: Collection[str]) -> TopicIdsByName:
         """The broker's ids of topics; empty if the source or the broker has none."""

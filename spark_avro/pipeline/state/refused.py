@@ -107,7 +107,7 @@ def refusal(step: Step, error: AnalysisException) -> PipelineError:
 
 
 def reads_of(rows: DataFrame) -> int:
-    """How many times a plan reads a stream."""
+    """Count the reads of streams in a plan."""
     leaves = rows._jdf.queryExecution().analyzed().collectLeaves()  # noqa: SLF001
     return sum(bool(leaves.apply(place).isStreaming()) for place in range(leaves.size()))
 

@@ -23,7 +23,7 @@ KEEPS_THIS, KEEPS_STREAM = frozenset({"left", "full"}), frozenset({"right", "ful
 
 
 def needs_time(steps: Sequence[Step]) -> str:
-    """Why each row of a pipeline needs a time; empty if none does."""
+    """Return the reason why each row of a pipeline needs a time; empty if none does."""
     for step in steps:
         if isinstance(step, Join) and step.stream is not None and step.how in KEEPS_THIS:
             return _reason(step, str(step.time))

@@ -1,4 +1,4 @@
-"""What rules leave of a value: the value, and the first failure."""
+"""The result of rules on a value: the value, and the first failure."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class WorkerRule:
 
     @property
     def width(self) -> int:
-        """How many fields of a record the rule takes."""
+        """The number of fields of a record that the rule takes."""
         if self.fields is not None:
             return len(self.fields)
         return len(self.tree.get("fields", ())) if isinstance(self.tree, dict) else 1

@@ -1,4 +1,4 @@
-"""What the two sinks that write a topic exactly once share: clients, records, and checks before the first batch."""
+"""Parts common to both sinks that write a topic exactly once: clients, records, and checks before the first batch."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class Encoding:
         ]
 
     def _broken_text(self, rows: DataFrame, key: Column | None) -> Column | None:
-        """Why a record is rejected whose key or value would be changed in JSON; None if there is no JSON."""
+        """The reason to reject a record whose key or value would be changed in JSON; None if there is no JSON."""
         made: list[tuple[str, Column]] = []
         if self._spec.value.format in _OF_JSON:
             made = [(name, F.col(f"`{name}`")) for name in rows.columns if name not in NOT_DATA]

@@ -41,7 +41,7 @@ _SCHEMA = pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in (column.split(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a writer did.
+    """The outcome of a writer.
 
     Attributes:
         number: The writer.

@@ -28,7 +28,7 @@ class Rows(Protocol):
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
 
     def slice(self, offset: int = 0, length: int | None = None) -> Any:
         """A part of the rows."""

@@ -124,7 +124,7 @@ class DeltaTarget:
         return DeltaTarget(settings_of_key_table(self._spec, suffix), self._context)
 
     def _broken_text(self, rows: DataFrame) -> Column | None:
-        """Why a row is rejected whose partition has no name; the files have the bytes of a text as they are."""
+        """The reason to reject a row whose partition has no name; the files have the bytes of a text as they are."""
         kinds = [(str(path), F.col(str(path))) for path in self._spec.partition]
         schema = rows.select(*(column.alias(name) for name, column in kinds)).schema
         return broken_text([(name, column, schema[name].dataType) for name, column in kinds], "the folder's name")

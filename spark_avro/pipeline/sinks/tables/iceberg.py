@@ -142,7 +142,7 @@ class IcebergTarget:
         return (batch.attempted or self._attempted == str(batch)) and not self._context.adopt
 
     def _uncounted(self, rows: DataFrame) -> Column | None:
-        """Why a row is rejected whose hour Iceberg cannot count; None if the table is not partitioned by hours."""
+        """The reason to reject a row whose hour Iceberg cannot count; None if the table is not partitioned by hours."""
         if self._spec.time is None:
             return None
         name = str(self._spec.time)
