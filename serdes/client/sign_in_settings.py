@@ -1,4 +1,4 @@
-"""The settings for the sign-in of a registry client: Basic, a token, or OAuth client credentials; also with those of the Kafka client."""
+"""Settings for the sign-in of a registry client: Basic, a token, OAuth credentials, or those of the Kafka client."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ _STRATEGY = replace(
 
 
 class SubjectRows(Section):
-    """How subjects are named."""
+    """Settings for the names of subjects."""
 
     common: Any = setting(
         _STRATEGY,
@@ -198,7 +198,7 @@ REFERENCE_STRATEGIES: Mapping[str, ReferenceStrategy] = {
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How subjects are named.
+    """The strategies that name subjects.
 
     Attributes:
         key, value: The strategies; None asks the registry for the topic's association and falls back on `fallback`.

@@ -86,7 +86,7 @@ class Feed:
 
     @property
     def waiting(self) -> int:
-        """How many changes wait to be taken."""
+        """The number of changes that wait to be taken."""
         return self._waiting.qsize()
 
     def _run(self) -> None:

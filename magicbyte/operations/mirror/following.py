@@ -30,7 +30,7 @@ _TOO_OLD = "the source no longer has all changes since the mark"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How often a mirror looks.
+    """The intervals at which a mirror looks for changes.
 
     Attributes:
         poll_seconds: The pause between two readings of a source without a change feed.

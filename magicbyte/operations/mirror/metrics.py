@@ -30,7 +30,7 @@ _FULL = _declare(COUNTER, "full_syncs_total", "Comparisons of the whole source w
 
 
 class MirrorMetrics(Collector):
-    """What a mirror counts; other threads read it at a scrape.
+    """Counters of a mirror; other threads read them at a scrape.
 
     Attributes:
         changes: How many lines were written.

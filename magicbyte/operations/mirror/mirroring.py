@@ -30,7 +30,7 @@ _MANY, _MOST_LOST = 20, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to mirror, and how.
+    """Options of a mirror.
 
     Attributes:
         naming: The names in the target.
@@ -362,7 +362,7 @@ class Mirroring:
 
 
 def anchor_of(event: Event) -> Anchor:
-    """What a mark remembers of a change."""
+    """Return the facts of a change that a mark remembers."""
     return Anchor(event.offset, event.kind, event.subject or "", int(event.data.get("ts") or 0))
 
 

@@ -33,7 +33,7 @@ _LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How names of the source become names of the target.
+    """The mapping of the source's names to names of the target.
 
     Attributes:
         root: The target's context for the source's default one. With another root than `.`, the source's context `.x`

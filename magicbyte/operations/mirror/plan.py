@@ -37,7 +37,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Plan:
-    """What is to be done.
+    """The changes that a mirror will write.
 
     Attributes:
         lines: The lines for `/import`, in order.
@@ -54,7 +54,7 @@ class Plan:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many changes there are, by what they change."""
+        """Count the changes by kind."""
         return Counter(f"{line['of']} removed" if "of" in line else str(line["kind"]) for line in self.lines)
 
 

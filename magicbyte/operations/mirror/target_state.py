@@ -1,4 +1,4 @@
-"""What the target holds, as far as a mirror compares it: ids, guids, deletions, marks and settings, without texts."""
+"""The state of the target, as far as a mirror compares it: ids, guids, deletions, marks and settings, without texts."""
 
 from __future__ import annotations
 

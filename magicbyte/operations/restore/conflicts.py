@@ -151,7 +151,7 @@ def merged(target: State, backup: State) -> State:
 
 
 def summary(state: State) -> dict[str, int]:
-    """What a state holds, counted."""
+    """Count the parts of a state."""
     versions: list[Version] = list(state.versions.values())
     return {
         "contexts": len(state.contexts),

@@ -11,7 +11,7 @@ from magicbyte.operations.state import State
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be written.
+    """The data that a restore will write.
 
     Attributes:
         state: The state that is restored: what was selected, under its new names, without what is left out.

@@ -29,7 +29,7 @@ class Refused(Failure):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is restored, and how.
+    """Options of a restore.
 
     Attributes:
         only: The patterns that select a part; all is restored without one.
@@ -52,7 +52,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore has done, or would do.
+    """The result of a restore, or of its dry run.
 
     Attributes:
         state: What was restored.

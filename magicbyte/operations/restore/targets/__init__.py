@@ -1,1 +1,1 @@
-"""What restores write to: registries over HTTP, topics and databases."""
+"""Targets of restores: registries over HTTP, topics and databases."""

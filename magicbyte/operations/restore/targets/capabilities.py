@@ -40,7 +40,7 @@ class Capabilities:
         return cls(_has_contexts(end), _version_of(end) >= _MODERN)
 
     def losses(self, state: State) -> Iterator[Loss]:
-        """What of a state the registry cannot hold."""
+        """Yield the parts of a state that the registry cannot hold."""
         held = self.storable(state)
         low = [name for name, context in held.contexts.items() if context.highest_id < state.contexts[name].highest_id]
         if low:

@@ -110,7 +110,7 @@ class Database(Closing):
             return source.read().state
 
     def unlike(self, plan: Plan) -> tuple[str, ...]:
-        """What of the rows is not as it was to be written; see `Target.unlike`."""
+        """Find differences between the rows and the plan; see `Target.unlike`."""
         with DatabaseSource(self._url) as source:
             return unlike(source.records(), _bare(plan), compacted=False)
 

@@ -108,7 +108,7 @@ def count_written(present: Iterable[RawRecord], wanted: Iterator[RawRecord], *, 
 
 
 def unlike(present: Iterable[RawRecord], wanted: Iterator[RawRecord], *, compacted: bool) -> tuple[str, ...]:
-    """What of a log is not as a restore has written it: keys, values, tombstones, headers or times; each a sentence.
+    """Find differences between a log and a restore: keys, values, tombstones, headers or times; each a sentence.
 
     Args:
         present: The records of the log.

@@ -52,7 +52,7 @@ class OtherRegistry(Closing):
         return self._end.name
 
     def state(self) -> State:
-        """What the registry has; see `Target.state`."""
+        """Return the state of the registry; see `Target.state`."""
         reading = self._source.read()
         self._before, self.withheld = reading.state, reading.withheld
         return self._before
@@ -62,7 +62,7 @@ class OtherRegistry(Closing):
         return frozenset(name for name, mode in state.modes.items() if name is not None and mode == IMPORT)
 
     def losses(self, plan: Plan) -> list[Loss]:
-        """What the registry cannot hold, by its API; see `Target.losses`."""
+        """Return the parts of the plan that the registry cannot hold, by its API; see `Target.losses`."""
         return list(self._capabilities.losses(plan.state))
 
     def storable(self, state: State) -> State:

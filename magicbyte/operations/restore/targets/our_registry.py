@@ -48,7 +48,7 @@ class OurRegistry(Closing):
         return self._end.name
 
     def state(self) -> State:
-        """What the registry has; see `Target.state`."""
+        """Return the state of the registry; see `Target.state`."""
         reading = self._source.read()
         self.withheld = reading.withheld
         return reading.state
@@ -66,7 +66,7 @@ class OurRegistry(Closing):
         return state
 
     def check(self, plan: Plan) -> list[str]:
-        """What the registry would refuse, by a dry run; see `Target.check`."""
+        """Return the refusals of the registry in a dry run; see `Target.check`."""
         refusals: list[str] = []
         for lines in _requests(plan.state):
             refusals += self._import(lines, dry_run=True)[2]

@@ -36,7 +36,7 @@ class Target(Protocol):
         """The subjects that a restore which was killed has left half written, by what `state` has returned."""
 
     def losses(self, plan: Plan) -> list[Loss]:
-        """What of the plan the target cannot hold."""
+        """Return the parts of the plan that the target cannot hold."""
 
     def storable(self, state: State) -> State:
         """The part of a state that the target can hold."""

@@ -35,7 +35,7 @@ _USUAL_LIMIT = 1_048_588
 
 @dataclass(frozen=True, slots=True)
 class NewTopic:
-    """How a missing topic is created.
+    """Options for creating a missing topic.
 
     Attributes:
         replication: Replicas; fewer if there are fewer brokers.
@@ -108,7 +108,7 @@ class Topic(Closing):
         return []
 
     def _unfit(self, plan: Plan) -> str:
-        """Why the topic's settings would lose something; empty if they would not."""
+        """Return the reason why the topic's settings would lose something; empty if they would not."""
         configs = self._source.topic_configs()
         if configs.get("partitions") != "1":
             return f"{self.name} has {configs.get('partitions')} partitions; schemas need the order of exactly one"
@@ -158,7 +158,7 @@ class Topic(Closing):
             return source.read().state
 
     def unlike(self, plan: Plan) -> tuple[str, ...]:
-        """What of the records is not as it was to be written; see `Target.unlike`."""
+        """Find differences between the topic's records and the plan; see `Target.unlike`."""
         return unlike(self._records(), _with_keys(plan), compacted=True)
 
     def _records(self) -> Iterator[RawRecord]:
