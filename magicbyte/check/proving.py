@@ -100,5 +100,5 @@ def _places(findings: Iterable[Finding]) -> Counter[tuple[str, str, str, str | N
 
 
 def _by_rule(findings: Iterable[Finding]) -> Counter[tuple[str, str, str | None]]:
-    """How often each file has findings of a rule; paths may shift with an edit."""
+    """Count the findings of each rule in each file; paths may shift with an edit."""
     return Counter((finding.file, finding.rule, finding.direction) for finding in findings)

@@ -45,7 +45,7 @@ class SchemaLocation:
 
     @property
     def key(self) -> tuple[str, Pointer]:
-        """What a schema is known by."""
+        """The key that identifies a schema: its document's key, and its pointer."""
         return self.document.key, self.pointer
 
     @property

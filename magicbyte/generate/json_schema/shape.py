@@ -1,4 +1,4 @@
-"""What a JSON Schema says about a value, with its references and the members of `allOf` merged into it."""
+"""The constraints of a JSON Schema on a value, with its references and the members of `allOf` merged into it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SOMETIMES = ("then", "else")
 
 @dataclass(slots=True)
 class Shape:
-    """What a schema and those merged into it say.
+    """The constraints of a schema and of those merged into it.
 
     Attributes:
         places: The merged schemas, the outermost first.

@@ -150,12 +150,12 @@ CHECKS: Mapping[str, Check] = {
 
 
 def severity_of(finding: Finding) -> Severity:
-    """How bad a finding is."""
+    """Return the severity of a finding."""
     return finding.severity or CHECKS[finding.code].severity
 
 
 def remedy_of(finding: Finding) -> str:
-    """What to do about a finding."""
+    """Return the remedy for a finding."""
     return finding.remedy or CHECKS[finding.code].remedy
 
 

@@ -1,4 +1,4 @@
-"""What the checks look at: the records of a log, the state that they make, and the topic around them."""
+"""The evidence for the checks: the records of a log, the state that they make, and the topic around them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a source.
+    """The known facts of a source.
 
     Attributes:
         source: The source's name.

@@ -33,7 +33,7 @@ class _Writer(Protocol):
         """All committed entries."""
 
     def first_records(self, view: View) -> list[Record]:
-        """What has to be appended first, and once; may be empty."""
+        """The records to append first, and once; may be empty."""
 
     def append(self, records: Sequence[Record], after: Offset) -> Offset:
         """Append records after the last entry that was read."""

@@ -36,7 +36,7 @@ _COMPARED = ("code", "offsets", "key", "tombstone")
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """What a repair would do.
+    """The changes that a repair would make.
 
     Attributes:
         codes: The codes that are repaired.

@@ -18,7 +18,7 @@ _MOST_OF_CODE = 20
 
 
 def counts(findings: Sequence[Finding]) -> dict[str, int]:
-    """How many findings have each severity, worst first."""
+    """Count the findings of each severity, worst first."""
     counted = Counter(severity_of(finding) for finding in findings)
     return {severity.value: counted[severity] for severity in Severity}
 
@@ -82,7 +82,7 @@ def summary(evidence: Evidence, findings: Sequence[Finding]) -> str:
 
 
 def repairs_to_json(repairs: Repairs) -> dict[str, Any]:
-    """What a repair would do, as JSON data."""
+    """Return the changes that a repair would make, as JSON data."""
     return {
         "codes": sorted(repairs.codes),
         "records": [
@@ -102,7 +102,7 @@ def repairs_to_json(repairs: Repairs) -> dict[str, Any]:
 
 
 def repairs_to_lines(repairs: Repairs, *, offline: bool) -> Iterator[str]:
-    """What a repair would do, as lines."""
+    """Yield the changes that a repair would make, as lines."""
     for step in repairs.log.steps:
         yield f"{step.finding.code}: {inert_line(step.finding.sentence)}"
         for record in step.records:

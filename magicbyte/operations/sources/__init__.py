@@ -1,1 +1,1 @@
-"""What states and raw records are read from: registries, topics, databases, and files of several tools."""
+"""Sources of states and raw records: registries, topics, databases, and files of several tools."""

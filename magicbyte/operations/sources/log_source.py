@@ -174,7 +174,7 @@ class TopicSource(LogSource):
         return [RawRecord(entry.offset, entry.timestamp, entry.key, entry.value) for entry in entries]
 
     def broker_count(self) -> int:
-        """How many brokers the cluster has."""
+        """Return the number of brokers in the cluster."""
         return len(self._metadata().brokers)
 
     def cluster_ids(self) -> Mapping[str, str]:
@@ -182,7 +182,7 @@ class TopicSource(LogSource):
         return {"kafka": self._metadata().cluster_id or ""}
 
     def _partitions(self) -> list[int]:
-        """How many replicas each partition has."""
+        """Return the number of replicas of each partition."""
         topic = self._metadata().topics.get(self.topic)
         if topic is None or not topic.partitions:
             raise Failure(f"{self.servers} has no topic {self.topic}")

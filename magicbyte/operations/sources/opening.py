@@ -14,7 +14,7 @@ from magicbyte.operations.sources.port import Source
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """How to connect to one end of an operation.
+    """Options for connecting to one end of an operation.
 
     Attributes:
         registry: Settings of the registry's client, by confluent-kafka's or Java's names.

@@ -42,7 +42,7 @@ class RawRecord(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a state was read.
+    """The origin of a state.
 
     Attributes:
         name: The source as the user named it, without secrets.
@@ -85,7 +85,7 @@ class Reading:
 
 
 def not_shown(name: str, withheld: Sequence[str]) -> tuple[str, ...]:
-    """What a source did not show, as sentences that name it."""
+    """Return the parts that a source did not show, as sentences that name it."""
     return tuple(f"{name} does not show everything: {one}" for one in withheld)
 
 
@@ -132,14 +132,14 @@ class RawSource(Source, Protocol):
         """The topic's settings by Kafka's names, with `partitions` and `replication.factor`; empty if unknown."""
 
     def origin(self) -> Origin:
-        """Where the records are from, without the offset up to which they were read.
+        """Return the origin of the records, without the offset up to which they were read.
 
         Raises:
             Unreachable, Unreadable: As for `read`.
         """
 
     def notes(self) -> tuple[str, ...]:
-        """What the records' form cannot tell, or has lost, each a sentence.
+        """Return the facts that the records' form cannot tell, or has lost, each a sentence.
 
         Raises:
             Unreadable: As for `read`.

@@ -27,14 +27,14 @@ PARTIAL = "With --partial, what it shows counts"
 
 
 def notes_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """What an export or a backup could not tell by its manifest, each a sentence."""
+    """Return the facts that an export or a backup could not tell by its manifest, each a sentence."""
     notes = manifest.get("notes")
     told = map(str, notes) if isinstance(notes, list) else ()
     return (*told, *((_OLD_EXPORT,) if manifest.get("format") == 1 else ()))
 
 
 def withheld_by(manifest: Mapping[str, Any], headers: Mapping[str, str] = _NO_HEADERS) -> tuple[str, ...]:
-    """What an export or a backup lacks by its manifest, each a sentence.
+    """Return the parts that an export or a backup lacks by its manifest, each a sentence.
 
     Args:
         manifest: The first line.

@@ -1,4 +1,4 @@
-"""What Kafka's console consumer prints of a registry's topic: a line for each record, `KEY<separator>VALUE`."""
+"""The output of Kafka's console consumer for a registry's topic: a line for each record, `KEY<separator>VALUE`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ConsoleDump(RecordFile):
 
 
 class _Layout:
-    """Which parts precede the key, and the separator; all lines of a dump have the same."""
+    """The parts that precede the key, and the separator; all lines of a dump have the same."""
 
     def __init__(self, separator: str, parts: tuple[re.Pattern[str], ...]) -> None:
         self._separator = separator
@@ -141,6 +141,6 @@ def _key(line: str, at: int) -> tuple[Any, int]:
 
 
 def _next_part(line: str, at: int) -> int:
-    """Where the next part of the first line begins, or its key; the separator is before it."""
+    """Return the start of the next part of the first line, or of its key; the separator is before it."""
     part = _NEXT.search(line, at)
     return part.start() if part else at

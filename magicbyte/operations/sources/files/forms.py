@@ -24,7 +24,7 @@ _HEAD_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a file is recognized by.
+    """The features by which a file is recognized.
 
     Attributes:
         path: The file or folder.

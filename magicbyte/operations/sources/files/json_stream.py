@@ -40,7 +40,7 @@ class JsonStream:
 
     @property
     def place(self) -> int:
-        """How many characters precede this place in the file."""
+        """The number of characters that precede this place in the file."""
         return self._before + self._at
 
     def peek(self) -> str:

@@ -83,12 +83,12 @@ class RawFile(Closing):
         return Reading(state, replace(self.origin(), offset=offset), self.notes())
 
     def origin(self) -> Origin:
-        """Where the records were read; see `RawSource.origin`."""
+        """Return the origin of the records; see `RawSource.origin`."""
         vendor, version = (str(self.manifest.get(name, "")) for name in ("vendor", "version"))
         return Origin(self.name, vendor, version, None, _texts(self.manifest.get("clusterIds")))
 
     def notes(self) -> tuple[str, ...]:
-        """What the source of the backup could not tell; see `RawSource.notes`."""
+        """Return notes on facts that the source of the backup could not tell; see `RawSource.notes`."""
         notes = self.manifest.get("notes")
         return tuple(map(str, notes)) if isinstance(notes, list) else ()
 

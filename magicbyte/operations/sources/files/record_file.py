@@ -1,4 +1,4 @@
-"""What files of records have in common: they are a log without a broker."""
+"""Common parts of files of records: such a file is a log without a broker."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class RecordFile(Closing, ABC):
         return Origin(self.name, self.vendor)
 
     def notes(self) -> tuple[str, ...]:
-        """What the form cannot tell; see `RawSource.notes`."""
+        """Return notes on facts that the form cannot tell; see `RawSource.notes`."""
         return self.form_notes
 
     def topic_configs(self) -> Mapping[str, str]:

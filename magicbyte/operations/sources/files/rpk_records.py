@@ -1,4 +1,4 @@
-"""What Redpanda's `rpk topic consume` prints of a registry's topic: a JSON object for each record."""
+"""The output of Redpanda's `rpk topic consume` for a registry's topic: a JSON object for each record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a registry lists: its contexts, subjects, and their versions with and without the deleted ones.
+"""The lists of a registry: its contexts, subjects, and their versions with and without the deleted ones.
 
 The server may cut lists at a limit (`subject.search.default.limit` and others), so this reads them page by page.
 """
@@ -120,7 +120,7 @@ def _versions(end: RegistryEnd, subject: str, query: Query) -> tuple[frozenset[i
 
 
 def _next_pages(end: RegistryEnd, target: str, query: Query, first: Collection[T]) -> list[T]:
-    """What comes after the first page of a list.
+    """Return the items after the first page of a list.
 
     A server that ignores `offset` answers with the first page again, which ends the list.
     """

@@ -41,7 +41,7 @@ _NO_MARKS = (
 
 @dataclass(slots=True)
 class _Progress:
-    """What has been read so far.
+    """The progress of a reading.
 
     Attributes:
         listing: What is listed.
