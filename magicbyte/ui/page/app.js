@@ -1,4 +1,4 @@
-/** The page: reads its settings, shows the bar and the view of the URL, and keeps the focus where it belongs. */
+/** The page: reads the settings, renders the bar and the view of the URL, and manages the focus. */
 import { startFeed } from "./state/change_feed.js";
 import { Bar, Strip } from "./frame/bar.js";
 import { listenForKeys } from "./parts/keyboard.js";
@@ -20,13 +20,13 @@ import { html, render, useEffect, useRef, useState } from "./vendor/ui.js";
 import NotFound from "./frame/not_found.js";
 import { VIEWS } from "./view_modules.js";
 
-/** Loaded views, so that going back to one takes no time. @type {Map<any, any>} */
+/** Cache of loaded views: going back to a view is immediate. @type {Map<any, any>} */
 const loaded = new Map();
 
 /** @type {Map<string, Promise<void>>} */
 const sheets = new Map();
 
-/** The style sheets that index.html contains: those of its view, in a built page. */
+/** The style sheets that index.html inlines; a built page inlines the sheets of its view. */
 const contained = new Set(document.querySelector("style[data-sheets]")?.getAttribute("data-sheets")?.split(" "));
 
 /** Loads a view's style file once. @param {string} name */
@@ -108,14 +108,18 @@ function View() {
   return html`<${view} key=${keyOf(of, its)} params=${its} query=${asked} />`;
 }
 
-/** Another subject remounts the view; another version or filter of it does not. @param {any} row @param {any} params */
+/**
+ * A new subject remounts the view. A new version or filter of the same subject does not.
+ * @param {any} row
+ * @param {any} params
+ */
 const keyOf = (row, params) =>
   `${row?.view ?? ""} ${
     params.subject ?? params.topic ?? params.group ?? params.name ?? params.id ?? ""
   } ${context.value}`;
 
 /**
- * Puts the focus on the h1 after going to a page, and back to where it was after Back.
+ * Focuses the h1 of a new page. After Back, restores the previous focus.
  * @param {boolean} ready
  * @param {string} path
  */
@@ -144,8 +148,8 @@ function useFocus(ready, path) {
 }
 
 /**
- * Focuses the h1, and the next one if a view shows another when its contents come. Never done: it runs until its time
- * is over.
+ * Focuses the h1. Some views replace their h1 when the data arrives; this then focuses the new h1. Always returns
+ * false, so `soon` calls it until the time limit.
  */
 function keepOnHeading() {
   let first = true;
@@ -165,9 +169,9 @@ function focusOn(element) {
 }
 
 /**
- * Tries in each frame until it works, for some seconds: contents come later than the page.
+ * Retries in each frame until `attempt` returns true, for at most 3 s: the content arrives after the page.
  * @param {() => boolean} attempt
- * @returns {() => void} stops it
+ * @returns {() => void} stops the retries
  */
 function soon(attempt) {
   let frame = 0;
@@ -187,17 +191,17 @@ function soon(attempt) {
   return stop;
 }
 
-/** A printed page ends with its address and the time. */
+/** Adds the page's address and the time to the end of a printed page. */
 function notePrinting() {
   addEventListener("beforeprint", () => document.body.dataset.printed = `${location.href}, ${absolute(Date.now())}`);
 }
 
-/** The longest time without a view in the frame of index.html, in ms. */
+/** The longest time that the frame of index.html is shown without a view, in ms. */
 const LONGEST_ALONE_MS = 100;
-/** The fonts. If they arrive after the view is drawn, its texts change once from a fallback to them. */
+/** The fonts. If they load after the first render, the view's texts change once from the fallback font. */
 const FONTS = ['12px "Inter Variable"', '12px "JetBrains Mono Variable"'];
 
-/** Loads the view of the URL and its first rows, so that one render shows all. */
+/** Loads the view of the URL and its first rows, so that a single render shows both. */
 async function loadFirst() {
   const { row } = route.peek();
   if (!row) return;
@@ -214,7 +218,7 @@ async function start() {
   listen();
   listenForKeys();
   const late = new Promise((resolve) => setTimeout(resolve, LONGEST_ALONE_MS));
-  // A failure is shown by the view itself.
+  // The view itself shows a failure.
   await Promise.race([loadFirst().catch(() => {}), late]);
   render(html`<${App} />`, /** @type {Element} */ (document.getElementById("app")));
   await afterPaint();

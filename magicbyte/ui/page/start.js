@@ -7,8 +7,8 @@
   const dark = choice === "dark" || (choice !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.dataset.theme = dark ? "dark" : "light";
 
-  // All that the first frame does not need loads after it: on two cores, the frame would wait for it. A tab that is not
-  // shown has no frames.
+  // Load everything that the first frame does not need after that frame: on two cores, loading would delay the frame.
+  // A hidden tab has no frames, so the time limit starts the loading.
   const LONGEST_WAIT_MS = 100;
   let hasRun = false;
   const run = () => {
@@ -20,7 +20,8 @@
     const link = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel="modulepreload"]'));
     const { href } = link;
     const path = (link.getAttribute("href") ?? "").replace(/^(\.\.\/)+/, "");
-    // Behind a proxy that turns %2F into a slash, the server counts more folders than the browser: its links lead too far up.
+    // A proxy may decode %2F to a slash. The server then counts more folders than the browser, and its links go up too
+    // far.
     import(href).catch(() => import(location.pathname.replace(/\/ui\/.*/, `/ui/${path}`)));
   };
   setTimeout(run, LONGEST_WAIT_MS);

@@ -1,7 +1,7 @@
 /**
- * Loads the views by their names in state/route_table.js: the default export of a module shows the page.
+ * Loads the views by their names in state/route_table.js. A module's default export is the view's component.
  *
- * The table has names, not imports: nearly every module imports the table, so a view would import itself.
+ * The route table has names, not imports. Nearly every module imports the table, so imports would be circular.
  * @type {Record<string, import("./state/types.d.ts").LoadView>}
  */
 export const VIEWS = {

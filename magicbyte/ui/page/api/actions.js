@@ -19,14 +19,14 @@ const ACTIONS = [
  * @param {string} method
  * @param {string} path encoded, without query
  * @param {import("./types.d.ts").Query} [query]
- * @returns {{action: string, subject: string}} empty if the request is no action
+ * @returns {{action: string, subject: string}} empty if no action belongs to the request
  */
 export function actionOf(method, path, query = {}) {
   for (const [name, pattern, action] of ACTIONS) {
     const fits = name === method ? path.match(pattern) : null;
     if (!fits) continue;
     const subject = decodeURIComponent(fits[1] ?? "");
-    // To skip the check takes one more right: who lacks it may still register.
+    // Skipping the check needs one more right. A user without that right may still register.
     return { action: action === "register" && query.force ? "force" : action, subject };
   }
   return { action: "", subject: "" };

@@ -1,7 +1,8 @@
 /**
  * Topics, groups and brokers by version 3 of the REST proxy: figures, rights, and requests that change something.
  *
- * Magicbyte's proxy answers in one request what others have to be asked for in parts; then those members are missing.
+ * Magicbyte's proxy returns in one answer what other proxies return in several. With another proxy, the members of the
+ * missing parts are null or absent.
  */
 import { path } from "./encode_url.js";
 import { call } from "./client.js";
@@ -13,7 +14,7 @@ import { isMissingRoute } from "./transport.js";
 /**
  * @typedef {{name: string, partitions: number, replicas: number, internal: boolean, operations: string[] | null,
  *   bounds: import("./rest.js").Partition[] | null}} Topic
- *   `operations`: what one may do with it; null if that is not known. `bounds`: null if they were not asked for or told
+ *   `operations`: what the user may do; null if unknown. `bounds`: null if not requested or not returned
  * @typedef {{name: string, value: string | null, isReadOnly: boolean, isSensitive: boolean, source: string,
  *   synonyms: {name: string, value: string | null, source: string}[]}} Config
  * @typedef {{topic: string, partitions: number, unknown: number, total: number, max: number}} TopicLag
@@ -22,7 +23,7 @@ import { isMissingRoute } from "./transport.js";
  * @typedef {{id: string, state: string, type: string, assignor: string, coordinator: number | null,
  *   memberCount: number | null, lags: TopicLag[] | null | undefined, members: Member[] | null,
  *   operations: string[] | null}} Group
- *   `lags`: undefined if the proxy does not tell them, null if the broker does not
+ *   `lags`: undefined if the proxy does not return them, null if the broker does not
  * @typedef {{topic: string, partition: number, from: number | null, to: number, wanted: number, end: number | null,
  *   skipped: number | null, repeated: number | null}} Reset
  */
@@ -34,13 +35,13 @@ async function cluster() {
   return id;
 }
 
-/** @param {unknown} listed an empty list says that the proxy was not asked, or does not know */
+/** @param {unknown} listed an empty list means that the page did not ask, or that the proxy does not know */
 const operationsIn = (listed) => Array.isArray(listed) && listed.length > 0 ? listed : null;
 
 /**
- * A topic with what one may do with it; null if version 3 is not served.
+ * A topic with the user's operations on it; null if version 3 is not served.
  * @param {string} topic
- * @param {Options & {offsets?: boolean}} [options] `offsets`: ask for the offsets of its partitions, too
+ * @param {Options & {offsets?: boolean}} [options] `offsets`: also request the offsets of the topic's partitions
  * @returns {Promise<Topic | null>}
  */
 export async function topicFacts(topic, { signal, offsets = false } = {}) {
@@ -108,7 +109,7 @@ export async function group(name, { signal } = {}) {
   return { ...found, members, memberCount: members.length };
 }
 
-/** The number at the end of a link to a broker. @param {string | undefined} link */
+/** Returns the broker id at the end of a link. @param {string | undefined} link */
 function idAt(link) {
   const number = link?.match(/\/(\d+)$/)?.[1];
   return number === undefined ? null : Number(number);
@@ -146,10 +147,10 @@ const memberOf = (row) => ({
 });
 
 /**
- * The health of the cluster as the proxy tells it; with another proxy the brokers alone.
+ * The health of the cluster. Other proxies return only the brokers.
  * @param {Options} [options]
- * @returns {Promise<any>} as the API has it; `partitions_count` is missing if partitions are not told; null if version
- *   3 is not served
+ * @returns {Promise<any>} the API's members; without `partitions_count` if the proxy does not return partitions; null
+ *   if version 3 is not served
  */
 export async function health({ signal } = {}) {
   const id = await clusterId();
@@ -197,7 +198,7 @@ export const deleteRequest = (id, topic) => request("DELETE", path`/v3/clusters/
 export const resetRequest = (id, group, targets) =>
   request("POST", path`/v3/clusters/${id}/consumer-groups/${group}` + "/offsets:alter", { data: targets });
 
-/** The same request, which changes nothing: the broker only checks it. @param {Request} asked @returns {Request} */
+/** The request as a dry run: the broker only validates it. @param {Request} asked @returns {Request} */
 export const dry = (asked) => ({ ...asked, body: { .../** @type {object} */ (asked.body), validate_only: true } });
 
 /**
@@ -210,7 +211,7 @@ export const send = async (asked, { signal } = {}) =>
   (await call(asked.method, asked.path, { ...asked, exact: false, signal })).data;
 
 /**
- * What a reset would do, or did, by topic and partition.
+ * The effects of a reset or of its dry run, by topic and partition.
  * @param {any} answer
  * @returns {Reset[]}
  */

@@ -1,28 +1,34 @@
-/** The page's transport: its addresses and its sign-in. The state connects to it: the client imports nothing of the state. */
+/**
+ * The page's transport: addresses and sign-in. The state connects itself to the client; the client imports nothing from
+ * the state.
+ */
 import { signal } from "../vendor/ui.js";
 import { printQuery } from "./encode_url.js";
 import { Transport } from "./transport.js";
 
 export { ApiError } from "./transport.js";
 
-/** How a person signed in by the page's form: `Bearer`, `Basic`, or empty. */
+/** The scheme by which the user signed in with the page's form: `Bearer`, `Basic`, or empty. */
 export const scheme = signal("");
 
 /**
- * Asks for credentials by one of the schemes. Resolves the value of `Authorization`, or an empty text if nobody signs in.
+ * Asks for credentials by one of the schemes. Resolves the value of `Authorization`, or an empty text if the user
+ * cancels.
  * @typedef {(schemes: string[], message: string) => Promise<string>} AskCredentials
  */
 
 /** @type {(ask: AskCredentials) => void} */
 let dialogIsThere;
-/** The first requests are sent before the first render: a refusal that comes before the dialog waits for it. */
+/**
+ * The page sends requests before its first render. A 401 that arrives before the dialog exists waits for the dialog.
+ */
 const dialog = /** @type {Promise<AskCredentials>} */ (new Promise((resolve) => dialogIsThere = resolve));
 
-/** Sets how to ask a person for credentials; called once by the sign-in form. @param {AskCredentials} ask */
+/** Sets the function that asks the user for credentials; the sign-in form calls it once. @param {AskCredentials} ask */
 export const askCredentialsBy = (ask) => dialogIsThere(ask);
 
 /**
- * Where requests go, and who gets the transport's events.
+ * Where the transport sends requests and its events.
  * @typedef {object} Connection
  * @property {string} root the path of the page's folder, such as `/ui/`
  * @property {string} registryBase the registry's address relative to that folder
@@ -45,11 +51,11 @@ export function connect(settings) {
   connection = settings;
 }
 
-/** The context that requests concern; empty for the default one. */
+/** The context of the requests; empty for the default one. */
 export const currentContext = () => connection.context();
 
 /**
- * The full path of a request behind the page's origin.
+ * The full path of a request, without the origin.
  * @param {string} path
  * @param {{base?: "registry" | "rest" | "ui", query?: import("./types.d.ts").Query, context?: boolean}} options
  */

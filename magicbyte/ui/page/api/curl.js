@@ -3,7 +3,7 @@ import { address, scheme } from "./client.js";
 import { printJson } from "./json.js";
 
 /**
- * The command of a request, with this page's address; `$TOKEN` or `$NAME` stands for the credentials if one signed in.
+ * The command of a request, with this page's address. After a sign-in, `$TOKEN` or `$NAME` stands for the credentials.
  * @param {import("./types.d.ts").Request} request
  * @param {{origin?: string, signedIn?: string}} [options]
  * @returns {string}
@@ -25,7 +25,7 @@ export function curl(request, { origin = location.origin, signedIn = scheme.valu
 }
 
 /**
- * A word of a POSIX shell.
+ * Quotes a text as one word of a POSIX shell.
  * @param {string} text
  */
 export function quote(text) {

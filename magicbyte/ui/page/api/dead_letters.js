@@ -1,11 +1,11 @@
-/** Dead letters: counted and shown by the page's server, and replayed by the REST proxy with the user's rights. */
+/** Dead letters. The page's server counts and shows them; the REST proxy replays them with the user's rights. */
 import { path } from "./encode_url.js";
 import { call } from "./client.js";
 import { parseJson } from "./json.js";
 import { postLines } from "./post_lines.js";
 
 /**
- * Which letters are meant; see `POST /ui/dead-letters` in openapi/ui.yaml.
+ * Selects letters; see `POST /ui/dead-letters` in openapi/ui.yaml.
  * @typedef {{topic: string, context?: string, by?: string, where?: string, group?: string, since?: number,
  *   until?: number, replayed?: boolean, letters?: number}} LetterRequest
  */
@@ -28,7 +28,7 @@ import { postLines } from "./post_lines.js";
 /** @typedef {Counts & {reason: "end" | "records" | "bytes" | "time"}} End */
 /** @typedef {{begin?: Begin, letter?: Letter, progress?: Counts, end?: End}} Line */
 /**
- * What a replay does with letters; see `replayKafkaDeadLetters` in openapi/rest-proxy-v3.yaml.
+ * The options of a replay; see `replayKafkaDeadLetters` in openapi/rest-proxy-v3.yaml.
  * @typedef {{to_topic?: string, schema_id?: number, part?: string, key_format?: string, value_format?: string,
  *   again?: boolean}} Repair
  */
@@ -39,11 +39,11 @@ import { postLines } from "./post_lines.js";
 /** @typedef {{operation: string, resource_type: string, resource_name: string}} Right */
 /** @typedef {{letters: Outcome[], missing_rights: Right[], warnings: string[]}} Replayed */
 
-/** The most letters of a request: they are one transaction. */
+/** The most letters of a replay request: the proxy sends them in one transaction. */
 export const MOST_AT_ONCE = 500;
 
 /**
- * The lines of a count as they come. It ends on the server when the signal aborts.
+ * Streams the lines of a count. When the signal aborts, the count also stops on the server.
  * @param {LetterRequest} wanted
  * @param {AbortSignal} [signal]
  * @returns {AsyncGenerator<Line>}
@@ -51,7 +51,7 @@ export const MOST_AT_ONCE = 500;
 export const countLetters = (wanted, signal) => postLines("/dead-letters", wanted, { signal });
 
 /**
- * The letters that are meant, the newest first.
+ * The selected letters, newest first.
  * @param {LetterRequest} wanted
  * @param {AbortSignal} [signal]
  * @returns {Promise<Letter[]>}
@@ -66,7 +66,7 @@ export async function lettersOf(wanted, signal) {
 }
 
 /**
- * One letter with how far it decodes.
+ * One letter with its decoded parts.
  * @param {{topic: string, context?: string, partition: number, offset: number, whole?: boolean}} wanted
  * @param {{signal?: AbortSignal}} [options]
  */
@@ -76,7 +76,7 @@ export async function letterAt(wanted, { signal } = {}) {
 }
 
 /**
- * The request that replays letters, or only tells what would be sent.
+ * The request that replays letters, or with `validate_only` reports what it would send.
  * @param {string} cluster
  * @param {string} topic
  * @param {Place[]} places

@@ -12,8 +12,8 @@ export function path(strings, ...values) {
 }
 
 /**
- * The query of an object: values that are undefined, null, false or empty are left out; true is written as `true`, a list as
- * a parameter that is repeated.
+ * The query of an object. It omits values that are undefined, null, false or empty, writes true as `true`, and repeats
+ * the parameter for a list.
  * @param {Query} [query]
  */
 export function printQuery(query = {}) {

@@ -10,7 +10,7 @@ import { HIDDEN_BY_RULES } from "../text/phrases.js";
  * @typedef {{gap: null, value: T} | {gap: Gap, reason: string}} Fact `reason` is the registry's sentence, or empty
  */
 
-/** The code of schemas that take too much time or memory to read or to compare. */
+/** The code of an error about a schema whose parsing or comparison takes too much time or memory. */
 const TOO_COSTLY = 42209;
 
 /**
@@ -24,7 +24,7 @@ export const known = (value) => ({ gap: null, value });
 export const UNKNOWN = { gap: "unknown", reason: "" };
 
 /**
- * Which gap an error is; null if it is a failure that may pass, or a fault of the request.
+ * The gap that an error stands for; null for a transient failure or a faulty request.
  * @param {any} error
  * @returns {Gap | null}
  */
@@ -37,11 +37,11 @@ export function gapOf(error) {
 }
 
 /**
- * The fact that a request brings.
+ * The fact that a request returns.
  * @template T
  * @param {Promise<T>} request
  * @returns {Promise<Fact<T>>}
- * @throws what the request throws, if that is no gap
+ * @throws the request's error, if it is not a gap
  */
 export async function factOf(request) {
   try {
@@ -54,7 +54,7 @@ export async function factOf(request) {
 }
 
 /**
- * The fact that a request brings, or that it is unknown, whatever went wrong: for a line among others of a card.
+ * The fact that a request returns, or `unknown` after any error; for single lines of a card.
  * @template T
  * @param {Promise<T>} request
  * @returns {Promise<Fact<T>>}
@@ -62,14 +62,14 @@ export async function factOf(request) {
 export const factOrUnknown = (request) => request.then(known, gapFact);
 
 /**
- * The gap that an error leaves in the place of a fact.
+ * An error as a fact with a gap.
  * @param {any} error
  * @returns {Fact<any>}
  */
 export const gapFact = (error) => ({ gap: gapOf(error) ?? "unknown", reason: String(error?.message ?? error) });
 
 /**
- * The fact with its value changed.
+ * Applies a function to the value of a fact.
  * @template T, U
  * @param {Fact<T>} fact
  * @param {(value: T) => U} change
@@ -78,7 +78,7 @@ export const gapFact = (error) => ({ gap: gapOf(error) ?? "unknown", reason: Str
 export const mapped = (fact, change) => fact.gap === null ? known(change(fact.value)) : fact;
 
 /**
- * The value, or another one if there is a gap.
+ * The value, or `other` if there is a gap.
  * @template T, U
  * @param {Fact<T>} fact
  * @param {U} other
@@ -87,7 +87,8 @@ export const mapped = (fact, change) => fact.gap === null ? known(change(fact.va
 export const valueOr = (fact, other) => fact.gap === null ? fact.value : other;
 
 /**
- * A cell of the listing. Our registry sends null for what the user may not read; another registry sends names alone.
+ * A cell of the listing. Our registry sends null for a cell that the user may not read. Other registries send only
+ * names.
  * @template T
  * @param {T | null} cell
  * @returns {Fact<T>}

@@ -4,7 +4,7 @@ import { signal } from "../vendor/ui.js";
 /** @type {import("../vendor/ui.js").Signal<string[]>} */
 export const lacking = signal([]);
 
-/** Remembers that the registry has no such route. @param {string} feature */
+/** Remembers that the registry lacks the route of a feature. @param {string} feature */
 export function lacks(feature) {
   if (!lacking.peek().includes(feature)) lacking.value = [...lacking.peek(), feature];
 }

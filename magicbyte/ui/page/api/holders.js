@@ -1,4 +1,4 @@
-/** The versions that keep others from being deleted: those that refer to them. */
+/** Holders: versions that refer to other versions, and so block their deletion. */
 import { path } from "./encode_url.js";
 import { call } from "./client.js";
 import { lacking, lacks } from "./features.js";
@@ -11,7 +11,7 @@ import { isMissingRoute } from "./transport.js";
 export const HELD_BY_NONE = { versions: [], total: 0, cut: false };
 
 /**
- * The versions of a subject that others refer to, newest first; null if the registry does not tell.
+ * The versions of a subject that others refer to, newest first; null if the registry does not return them.
  * @param {string} subject
  * @param {{signal?: AbortSignal}} [options]
  * @returns {Promise<HeldVersions | null>}
@@ -23,7 +23,7 @@ export async function heldVersions(subject, { signal } = {}) {
   } catch (error) {
     const { status, code } = /** @type {any} */ (error);
     if (isMissingRoute(error)) lacks("holders");
-    // A subject without a version, or one whose versions one may not list.
+    // The subject has no version, or the user may not list its versions.
     else if (code === 40401) return HELD_BY_NONE;
     else if (status !== 403) throw error;
     return null;
@@ -31,17 +31,17 @@ export async function heldVersions(subject, { signal } = {}) {
 }
 
 /**
- * Who keeps a version from being deleted, or the whole subject without a version.
+ * The holders that block the deletion of a version; null as version: of the whole subject.
  * @param {HeldVersions} held
  * @param {string} subject
  * @param {number | null} version
- * @param {boolean} permanent whether soft-deleted holders count, too
+ * @param {boolean} permanent whether soft-deleted holders count as well
  * @returns {Holder[]}
  */
 export function holdersOf({ versions }, subject, version, permanent) {
   const among = versions.filter((entry) => version === null || entry.version === version);
   const all = among.flatMap(({ referencedBy }) => referencedBy)
-    // Versions of one subject do not keep it from being deleted as a whole.
+    // References inside the subject do not block its deletion as a whole.
     .filter((holder) => (permanent || !holder.deleted) && (version !== null || holder.subject !== subject));
   return [...new Map(all.map((holder) => [`${holder.version} ${holder.subject}`, holder])).values()];
 }

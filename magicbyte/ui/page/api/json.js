@@ -1,4 +1,4 @@
-/** JSON without loss: numbers that a double cannot hold keep their text. */
+/** Lossless JSON: keeps the text of numbers that a double cannot hold. */
 
 /** A number as it was written, such as 9223372036854775807 or 1.10. */
 export class Exact {
@@ -17,11 +17,11 @@ export class Exact {
   }
 }
 
-// Texts without any of these are read the fast way: nothing in them can be lost.
+// A text that does not match loses nothing in JSON.parse, so it is parsed that way, which is faster.
 const MAY_LOSE = /\d{16}|\d\.\d|\d[eE]/;
 
 /**
- * Reads JSON; a number whose text differs from the double's becomes an `Exact`.
+ * Reads JSON; a number that a double would print differently becomes an `Exact`.
  * @param {string} text
  * @returns {any}
  */

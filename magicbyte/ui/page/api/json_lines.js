@@ -1,7 +1,7 @@
-/** Reads responses with one JSON value per line while they arrive. */
+/** Reads responses with one JSON value per line, as a stream. */
 
 /**
- * The values of the lines. What comes after a line is read when the next value is asked for.
+ * The values of the lines. Reads on only when the caller asks for the next value.
  * @param {{body: ReadableStream<Uint8Array> | null}} response
  * @param {(line: string) => any} [parse] reads a line; `parseJson` keeps all digits of numbers
  * @returns {AsyncGenerator<any>}
@@ -10,7 +10,11 @@ export async function* jsonLines({ body }, parse = JSON.parse) {
   if (!body) return;
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  /** Parts of the unfinished line; joining them with each part would copy a long text often. @type {string[]} */
+  /**
+   * Parts of the unfinished line, joined only at its end: joining them on each read would copy a long text again and
+   * again.
+   * @type {string[]}
+   */
   let parts = [];
   try {
     for (;;) {

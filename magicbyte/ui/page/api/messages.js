@@ -1,15 +1,15 @@
-/** Searches of a topic's messages, which the page's server runs: all partitions, merged by time. */
+/** Searches a topic's messages. The page's server runs the search over all partitions and merges them by time. */
 import { ApiError } from "./client.js";
 import { parseJson } from "./json.js";
 import { postLines } from "./post_lines.js";
 
 /**
- * A record that fits; key and value are base64, and only their beginnings if the record is cut.
+ * A matching record. Key and value are base64; a cut record has only their beginnings.
  * @typedef {import("./rest.js").RecordBytes & {keySize: number | null, valueSize: number | null, cut: boolean,
  *   decoded: {key: import("./serdes.js").Decoded, value: import("./serdes.js").Decoded}}} FoundRecord
  */
 /**
- * What to look for; see `POST /ui/messages` in openapi/ui.yaml.
+ * The parameters of a search; see `POST /ui/messages` in openapi/ui.yaml.
  * @typedef {{topic: string, context?: string, partitions?: number[], order?: "newest" | "oldest", since?: number,
  *   until?: number, offset?: number, cursor?: string, limit?: number, filter?: string, keyAs?: string,
  *   valueAs?: string, whole?: boolean, logical?: boolean, unions?: string}} SearchRequest
@@ -20,7 +20,7 @@ import { postLines } from "./post_lines.js";
 /** @typedef {{begin?: Begin, record?: FoundRecord, progress?: Progress, end?: End}} Line */
 
 /**
- * The lines of a search as they come. It ends on the server when the signal aborts.
+ * Streams the lines of a search. When the signal aborts, the search also stops on the server.
  * @param {SearchRequest} wanted
  * @param {AbortSignal} [signal]
  * @returns {AsyncGenerator<Line>}
@@ -28,7 +28,7 @@ import { postLines } from "./post_lines.js";
 export const search = (wanted, signal) => postLines("/messages", wanted, { signal, parse: parseJson });
 
 /**
- * All that a search brings.
+ * Collects all lines of a search.
  * @param {SearchRequest} wanted
  * @param {AbortSignal} [signal]
  * @returns {Promise<{begin: Begin, records: FoundRecord[], end: End}>}

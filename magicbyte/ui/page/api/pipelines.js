@@ -1,10 +1,12 @@
-/** The pipelines, from their metrics ports and from the markers of their Kafka sinks; the page's server asks them. */
+/**
+ * The pipelines, as the page's server reads them from their metrics ports and from the markers of their Kafka sinks.
+ */
 import { call } from "./client.js";
 
 /** A table of numbers by name. @typedef {Record<string, number>} Counts */
 /** @typedef {{operator: string, rows: number | null, bytes: number | null, late: number | null}} StepState */
 /**
- * The metrics of a pipeline; null or empty is what its port does not tell. Times are in ms.
+ * The metrics of a pipeline; a figure that its port does not report is null or empty. Times are in ms.
  * @typedef {{batch: number | null, writtenAt: number | null, seconds: number | null, rows: Counts, lag: number | null,
  *   lagByTopic: Counts, topicsLeftOut: number, lagSeconds: number | null, eventTime: number | null,
  *   failedChecks: Counts, restarts: number | null, late: number | null, unmatched: Counts, watermark: number | null,

@@ -1,14 +1,14 @@
-/** A POST to the page's server that is answered with lines of JSON. */
+/** A POST to the page's server whose response is lines of JSON. */
 import { ApiError, call } from "./client.js";
 import { jsonLines } from "./json_lines.js";
 
 /**
- * The lines as they come. The work ends on the server when the signal aborts.
+ * Streams the lines. When the signal aborts, the server also stops its work.
  * @param {string} path
  * @param {any} body
  * @param {{signal?: AbortSignal, parse?: (text: string) => any}} [options]
  * @returns {AsyncGenerator<any>}
- * @throws {ApiError} a line has an error
+ * @throws {ApiError} if a line has an error
  */
 export async function* postLines(path, body, { signal, parse } = {}) {
   const response = await call("POST", path, { base: "ui", body, raw: true, signal });

@@ -1,4 +1,7 @@
-/** The registry's API: one function an operation. Each takes names, encodes them, and resolves the answer's data. */
+/**
+ * The registry's API: one function for each operation. It encodes the names that it gets, and resolves the response's
+ * data.
+ */
 import { path } from "./encode_url.js";
 import { call } from "./client.js";
 import { jsonLines } from "./json_lines.js";
@@ -22,7 +25,10 @@ const get = async (address, options) => (await call("GET", address, options)).da
  */
 const write = async (method, address, body, options) => (await call(method, address, { ...options, body })).data;
 
-/** The first rows, more than a window shows. index.html names the same address, so the browser requests it once. */
+/**
+ * The number of first rows, more than a window shows. The address must equal the one in index.html, so that the
+ * browser requests it once.
+ */
 const HEAD_ROWS = 50;
 
 /**
@@ -43,14 +49,14 @@ export const overview = ({ signal, deleted = true, prefix, limit } = {}) =>
   get("/overview", { signal, query: { deleted, subjectPrefix: prefix, limit }, context: false, exact: false });
 
 /**
- * Versions by name, field, text and more.
+ * Searches versions by name, field, text and more.
  * @param {import("./types.d.ts").Query} query
  * @param {Options} [options]
  */
 export const search = (query, { signal } = {}) => get("/search", { signal, query });
 
 /**
- * The same with the answer's headers, which have the total.
+ * The same search with the response's headers, which have the total.
  * @param {import("./types.d.ts").Query} query
  * @param {Options} [options]
  */
@@ -118,14 +124,14 @@ export const outline = (subject, number, { signal, deleted } = {}) =>
   get(path`/subjects/${subject}/versions/${number}/outline`, { signal, query: { deleted } });
 
 /**
- * The tree of an unsaved text's fields.
+ * The tree of an unregistered text's fields.
  * @param {Proposal} proposal
  * @param {Options} [options]
  */
 export const outlineOf = (proposal, { signal } = {}) => write("POST", "/outline", proposal, { signal });
 
 /**
- * What changed between two versions, with the verdicts of both directions.
+ * The changes between two versions, with the verdicts of both directions.
  * @param {string} subject
  * @param {{from?: number | string, to?: number | string, fromSubject?: string, consecutive?: boolean, deleted?: boolean,
  *   limit?: number}} query
@@ -169,7 +175,7 @@ export const register = (subject, proposal, { ifMatch, normalize, explain, force
 const settings = (subject) => subject ? path`/${subject}` : "";
 
 /**
- * A subject's config, or the registry's if the subject is empty, with the origin of the level.
+ * The config of a subject, or of the registry if `subject` is empty; with the origin of the level.
  * @param {string} [subject]
  * @param {Options & {origin?: boolean, defaultToGlobal?: boolean}} [options]
  */
@@ -216,7 +222,7 @@ export const deleteVersion = (subject, number, { permanent } = {}) =>
   write("DELETE", path`/subjects/${subject}/versions/${number}`, undefined, { query: { permanent } });
 
 /**
- * Makes a soft-deleted version live again, or all versions of the subject without a number.
+ * Restores a soft-deleted version; without a number, all versions of the subject.
  * @param {string} subject
  * @param {number | string} [number]
  */
@@ -249,11 +255,11 @@ export const types = ({ signal } = {}) => get("/schemas/types", { signal, contex
 export const tags = (subject, number, change) =>
   write("POST", path`/subjects/${subject}/versions/${number}/tags`, change);
 
-/** The node's health, also when it is not ready. @param {Options} [options] */
+/** The node's health, also if the node is not ready. @param {Options} [options] */
 export const health = ({ signal } = {}) => get("/health/ready", { signal, context: false });
 
 /**
- * Takes an export's lines; with `dryRun` it writes nothing and tells what would come of it.
+ * Imports an export's lines. With `dryRun`, the registry writes nothing and returns the expected result.
  * @param {string | Blob} lines
  * @param {Options & {dryRun?: boolean, handWritten?: boolean}} [options]
  */

@@ -1,13 +1,13 @@
 /**
- * The REST proxy's API behind `/ui/rest/`. Where its version 3 is not served, versions 1 and 2 answer what they can.
- * Keys and values are read and written as bytes, and no consumer group is made.
+ * The REST proxy's API behind `/ui/rest/`. If the proxy lacks version 3, the page uses versions 1 and 2 as far as they
+ * go. Keys and values are read and written as bytes, without a consumer group.
  */
 import { path } from "./encode_url.js";
 import { ApiError, call } from "./client.js";
 
 /** @typedef {{signal?: AbortSignal}} Options */
 /**
- * `operations`: what one may do with it; null if that is not known
+ * `operations`: what the user may do with the topic; null if unknown
  * @typedef {{name: string, partitions: number | null, internal: boolean, operations?: string[] | null}} Topic
  */
 /** @typedef {{partition: number, first: number, end: number}} Partition `end` is the offset of the next record */
@@ -47,7 +47,7 @@ export function clusterId() {
   asked ??= get("/v3/clusters").then(
     (data) => data?.data?.[0]?.cluster_id ?? null,
     (error) => {
-      // Some proxies tell the id only to those who may see the cluster; versions 1 and 2 need none.
+      // Some proxies return the id only to users with rights on the cluster. Versions 1 and 2 need no id.
       if (MISSING.has(error.status) || error.status === 403) return null;
       asked = null;
       throw error;
@@ -93,7 +93,7 @@ export async function partitions(topic, { signal } = {}) {
       const { data } = await get(path`/v3/clusters/${id}/topics/${topic}/partitions/-/offset`, { signal });
       return boundsIn(data);
     } catch (error) {
-      // Other proxies have version 3 without this route.
+      // Other proxies may have version 3 without this route.
       if (!MISSING.has(/** @type {ApiError} */ (error).status)) throw error;
     }
   }
@@ -105,11 +105,11 @@ export async function partitions(topic, { signal } = {}) {
 }
 
 /**
- * Records of a partition from an offset, or from a time in ms since the epoch.
+ * Reads records of a partition, from an offset or from a time in ms since the epoch.
  * @param {string} topic
  * @param {number} partition
  * @param {{offset?: number | "earliest" | "latest", timestamp?: number}} from
- * @param {Options & {limit?: number, wait?: number}} [options] `wait`: the most ms to wait for the first record
+ * @param {Options & {limit?: number, wait?: number}} [options] `wait`: how long to wait for the first record, in ms
  * @returns {Promise<Page>}
  */
 export async function read(topic, partition, { offset, timestamp }, { limit = 50, wait, signal } = {}) {

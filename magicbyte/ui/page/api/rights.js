@@ -1,10 +1,10 @@
-/** What the access rules allow the user. */
+/** The user's rights by the access rules. */
 import { call } from "./client.js";
 
 /** @typedef {{someSubject: string[], settings: string[], registry: string[]}} ContextRights operations that are allowed */
 
 /**
- * The operations that are allowed on these subjects, and on what belongs to no subject.
+ * The operations that the user may do on these subjects, on the settings and on the registry.
  * @param {string[]} subjects
  * @returns {Promise<ContextRights & {subjects: Record<string, string[]>}>}
  */

@@ -1,18 +1,18 @@
-/** Helpers of the page's server: it decodes, encodes and generates messages with the serdes. */
+/** The codec of the page's server, which decodes, encodes and generates messages with the serdes. */
 import { fromBase64, MOST_BYTES } from "../text/bytes.js";
 import { call, currentContext } from "./client.js";
 import { printJson } from "./json.js";
 
 /**
- * A decoded key or value, or why it is not decoded. `preview` is the beginning of a long value's JSON, and `as` the kind
- * that it was read as.
+ * A decoded key or value, or the reason why it was not decoded. `preview` is the beginning of a long value's JSON, and
+ * `as` the kind by which the server read it.
  * @typedef {{value?: any, schemaId?: number, guid?: string, subject?: string | null, version?: number | null,
  *   type?: string, name?: string | null, bytes?: {magic?: string, id?: string, guid?: string, index?: string},
  *   indexes?: number[], remarks?: Remark[], remarksLeftOut?: number, error?: string,
  *   reason?: string, at?: number | null, path?: string, preview?: string, size?: number, as?: string}} Decoded
  */
 /**
- * What a value does not show, or shows although the message does not have it.
+ * A remark on a value: something in the message that the value omits, or something in the value that the message lacks.
  * @typedef {"violation" | "double-key" | "unknown-field" | "skipped-field" | "default" | "not-examined"} RemarkKind
  * @typedef {{path: string, kind: RemarkKind, text: string}} Remark
  */
@@ -24,7 +24,7 @@ import { printJson } from "./json.js";
 const MOST_ITEMS = 100;
 
 /**
- * Decodes messages, in as many requests as their size asks for.
+ * Decodes messages, in as many requests as the size limit demands.
  * @param {Message[]} messages
  * @param {CodecRequest} wanted
  * @param {{signal?: AbortSignal}} [options]
@@ -69,8 +69,8 @@ function parts(messages) {
 }
 
 /**
- * The body of the request that encodes a JSON text. The text is inserted as it is, so that its numbers keep their
- * digits and an error's place is a place of the text.
+ * The body of the request that encodes a JSON text. It contains the text unchanged, so numbers keep their digits and
+ * the position of an error is a position in the text.
  * @param {string} text
  * @param {CodecRequest} wanted
  */

@@ -1,6 +1,8 @@
-/** Detects proxies that turn `%2F` in paths into a slash: API paths of names with a slash lead elsewhere there. */
+/**
+ * Detects proxies that turn `%2F` in paths into a slash: behind them, the API paths of names with a slash are wrong.
+ */
 
-/** The status of the error for such a proxy; no server sends it. */
+/** The status of the page's own error about such a proxy; no server sends this status. */
 export const PATH_CHANGED = 1;
 
 export const PATH_CHANGED_MESSAGE =
@@ -12,7 +14,7 @@ export const PATH_CHANGED_MESSAGE =
 let asked = null;
 
 /**
- * Whether a proxy changes such a path; asked once.
+ * Whether a proxy decodes `%2F` in paths. Only the first call sends a request.
  *
  * The registry answers 40401 for a subject that does not exist, and 404 for a path that does not exist.
  * @param {(path: string) => Promise<Response>} ask sends a request to the registry

@@ -1,4 +1,4 @@
-/** The versions of one subject with their ids and times, soft-deleted ones included: one request. */
+/** Reads all versions of a subject with their ids and times, including soft-deleted versions, in one request. */
 
 import { call } from "./client.js";
 
@@ -25,7 +25,11 @@ export async function allVersions(subject, { signal } = {}) {
   }));
 }
 
-/** Whether a name of the answer, which may have a context, is the subject. @param {string} name @param {string} subject */
+/**
+ * Whether a name in the answer is the subject; the name may include a context.
+ * @param {string} name
+ * @param {string} subject
+ */
 function isOf(name, subject) {
   return name === subject || (/^:\.[^:]*:/.test(name) && name.slice(name.indexOf(":", 1) + 1) === subject);
 }

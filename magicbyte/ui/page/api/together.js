@@ -1,15 +1,16 @@
 /**
- * Sends the GETs of a view as one request: on a slow link each takes a round trip, and HTTP/1.1 has six connections.
+ * Sends the GETs of a view as one request. On a slow link, each request takes a round trip, and HTTP/1.1 has six
+ * connections.
  *
- * A GET waits for the others of the same moment. The answers come one by one, as the registry has them. What the server
- * does not answer so, such as a request for credentials, is sent by itself.
+ * A GET waits for the other GETs of the same moment. The server streams the answers in the order in which it has them.
+ * If it cannot answer a GET in the batch, for example because of a 401, the page sends that GET alone.
  */
 import { jsonLines } from "./json_lines.js";
 
 /** @typedef {{target: string, signal?: AbortSignal, resolve: (response: Response | null) => void, reject: (error: any) => void}} Waiting */
 /** @typedef {{index: number, status: number, body: string}} Line */
 
-/** The most GETs of a request. */
+/** The most GETs in one request. */
 const MOST = 16;
 /** How long a patient GET waits for others, in ms. */
 const PATIENCE_MS = 1500;
@@ -26,7 +27,7 @@ export class Together {
   }
 
   /**
-   * The answer to a GET; null if it is to be sent by itself.
+   * The answer to a GET; null if the caller must send the GET alone.
    * @param {string} target the path at the registry, and the query
    * @param {{signal?: AbortSignal, patient?: boolean}} [options] `patient`: it may wait for later GETs
    * @returns {Promise<Response | null>}
@@ -35,7 +36,7 @@ export class Together {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
-      // All effects of a render run before this.
+      // The timeout runs after all effects of a render, so that their GETs join.
       setTimeout(() => this.#flush(), patient ? PATIENCE_MS : 0);
       this.#waiting.push({ target, signal, resolve, reject });
     });
@@ -64,7 +65,7 @@ export class Together {
         asked[index].resolve(new Response(BODILESS.has(status) ? null : body, { status, headers }));
       }
     } catch {
-      // A broken connection: each of them is tried by itself, and tells.
+      // The connection broke: the callers send each remaining GET alone, and report its error.
     } finally {
       for (const { resolve } of asked) resolve(null);
       stop.abort();

@@ -1,7 +1,8 @@
 /**
- * Requests to the registry, the REST proxy and the page's helpers: one function, one kind of error.
+ * Requests to the registry, the REST proxy and the page's server: one function, one class of errors.
  *
- * The transport knows nothing of the page: it tells what it meets as events, and state/connection.js acts on them.
+ * The transport does not know the page. It reports failures and refusals as events, and state/connection.js handles
+ * them.
  */
 import { parseJson, printJson } from "./json.js";
 import { Together } from "./together.js";
@@ -24,7 +25,7 @@ export class ApiError extends Error {
 }
 
 /**
- * Whether an error says that the route itself is missing, not the thing asked for.
+ * Whether an error means that the route is missing, not the resource.
  * @param {any} error
  */
 export const isMissingRoute = (error) =>
@@ -33,7 +34,7 @@ export const isMissingRoute = (error) =>
 const SCHEMA_REGISTRY_JSON = "application/vnd.schemaregistry.v1+json";
 /** Statuses of an unreachable server. */
 export const GONE = new Set([502, 503, 504]);
-/** Codes of writes that reached no leader. The node itself answers, so reads still work. */
+/** Codes of writes that reached no leader. Reads still work, because the node answers them itself. */
 const LEADERLESS = new Set([50003, 50004]);
 const NO_LEADER = "The registry has no leader now: it answers questions, and changes wait for the next leader.";
 
@@ -47,8 +48,8 @@ export class Transport {
    *   askCredentials: (schemes: string[], message: string) => Promise<string>,
    *   tell: (event: TransportEvent) => void,
    *   targetOf?: (path: string, options: CallOptions) => string | null,
-   * }} page `address` is the full path of a request; `askCredentials` resolves an empty text if nobody signs in; `tell` gets
-   *   the events; `targetOf` is the path of a GET that may be sent together with others, null if it may not
+   * }} page `address` returns the full path of a request; `askCredentials` resolves an empty text if the user
+   *   cancels; `tell` gets the events; `targetOf` returns the path of a GET that may join a batch, or null
    */
   constructor({ address, askCredentials, tell, targetOf = () => null }) {
     this.address = address;
@@ -63,7 +64,7 @@ export class Transport {
         signal,
       })
     );
-    /** The value of `Authorization` from the page's form: in this tab's memory only. */
+    /** The value of `Authorization` from the page's form, kept only in this tab's memory. */
     this.authorization = "";
   }
 
@@ -73,10 +74,10 @@ export class Transport {
    * @param {string} path encoded, such as path`/subjects/${subject}`
    * @param {CallOptions} [options]
    * @returns {Promise<any>} an `Answer`, or the `Response` with `raw`
-   * @throws {ApiError} if the answer's status is 400 or more, or there is none
+   * @throws {ApiError} if the status is 400 or more, or if no response arrived
    */
   async call(method, path, options = {}) {
-    // Browsers resolve such segments, encoded or not: PUT /config/. would change the registry's own settings.
+    // Browsers resolve dot segments, encoded or not: PUT /config/. would change the registry's own settings.
     const dots = path.split("/").find((segment) => segment === "." || segment === "..");
     if (dots) throw new ApiError({ status: 400, message: `A browser cannot ask for the name ${dots}; use a command.` });
     let sent = this.authorization;
@@ -168,8 +169,8 @@ export class Transport {
 }
 
 /**
- * The schemes by which a refusal asks for credentials; none for another answer. The browser asks for a password itself; a
- * refusal comes here if its user has closed that question.
+ * The schemes in which a 401 asks for credentials; empty for other responses. The browser itself asks for a password
+ * first; a 401 arrives here only if the user closed that prompt.
  * @param {Response} response
  * @returns {string[]}
  */
@@ -179,7 +180,7 @@ function challenges(response) {
   return ["Basic", "Bearer"].filter((scheme) => new RegExp(`(^|[\\s,])${scheme}([\\s,]|$)`, "i").test(asked));
 }
 
-/** Why one is asked again. @param {string} authorization what was sent */
+/** Why the form asks again. @param {string} authorization the rejected value */
 function refused(authorization) {
   if (!authorization) return "";
   return authorization.startsWith("Bearer") ? "The token was refused." : "The name or the password was refused.";
@@ -193,6 +194,6 @@ function readJson(text, exact) {
   try {
     return exact ? parseJson(text) : JSON.parse(text);
   } catch {
-    return null; // a proxy's page with the wrong media type
+    return null; // a proxy's HTML page with a JSON media type
   }
 }

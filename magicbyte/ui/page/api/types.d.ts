@@ -1,7 +1,7 @@
-// The requests of the page, and answers that several modules read.
+// The requests of the page, and the responses that several modules read.
 // deno-lint-ignore-file no-explicit-any
 
-/** A list is a parameter that is repeated. */
+/** A list repeats its parameter. */
 export type Query = Record<string, string | number | boolean | string[] | null | undefined>;
 
 export interface CallOptions {
@@ -10,17 +10,17 @@ export interface CallOptions {
   headers?: Record<string, string>;
   signal?: AbortSignal;
   base?: "registry" | "rest" | "ui";
-  /** Resolves the Response itself instead of reading it. */
+  /** Resolves the `Response` without reading its body. */
   raw?: boolean;
-  /** The request may wait a moment for others, so that all of them are sent as one. */
+  /** The request may wait for later requests, to join them in one batch. */
   patient?: boolean;
-  /** False leaves the context out of the path, for requests that concern all contexts. */
+  /** False omits the context from the path, for requests about all contexts. */
   context?: boolean;
-  /** False reads numbers as doubles: faster for long listings. */
+  /** False parses numbers as doubles, which is faster for long listings. */
   exact?: boolean;
 }
 
-/** What a transport meets. `lost`: a server is not there, or a write reached no leader; `refused`: a 403. */
+/** An event of the transport. `lost`: a server is unreachable, or a write reached no leader; `refused`: a 403. */
 export type TransportEvent =
   | { kind: "reached" }
   | { kind: "signed-in" }
@@ -34,7 +34,7 @@ export interface Answer<T = any> {
   text: string;
 }
 
-/** A request as a person would repeat it. */
+/** A request that a user can repeat, for example with curl. */
 export interface Request {
   method: string;
   path: string;
@@ -45,17 +45,17 @@ export interface Request {
   context?: boolean;
 }
 
-/** The columns of `GET /overview`: one entry a subject; null is what the reader may not see. */
+/** The columns of `GET /overview`: one entry for each subject; null if the user may not see the value. */
 export interface Overview {
-  /** Of the log: the change feed goes on from there. Or how many changes had arrived, if there is a cursor. */
+  /** The log's offset, from which the change feed continues; with a cursor, the number of changes that had arrived. */
   offset: number;
-  /** The sealed offset of a reader who may not know the log's; the change feed goes on from there. */
+  /** The sealed offset, from which the change feed continues for users who may not see log offsets. */
   cursor?: string;
   total: number;
   subject: string[];
   type: (string | null)[];
   version: number[];
-  /** How many live versions there are. */
+  /** The number of live versions. */
   versions: number[];
   deletedVersions: number[];
   deleted: boolean[];
@@ -68,17 +68,17 @@ export interface Overview {
   ownMode: (boolean | null)[];
 }
 
-/** The line before the listing: the first rows of the default context, and its counts. */
+/** The first line of the listing's response: the first rows of the default context, and its counts. */
 export interface ListingHead extends Overview {
   counts: Counts;
 }
 
-/** What a context has. */
+/** The counts of a context. */
 export interface Counts {
   subjects: number;
   deleted: number;
   versions: number;
   ownLevel: number;
-  /** Of live subjects; those whose type the reader may not see are missing. */
+  /** Live subjects by type, without subjects whose type the user may not see. */
   types: Record<string, number>;
 }

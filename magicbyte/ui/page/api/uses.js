@@ -10,7 +10,8 @@ import { currentContext } from "./client.js";
 /** @typedef {{subject: string, version: number, deleted: boolean}} Use */
 /**
  * @typedef {{schema: string, type: SchemaType, guid: string,
- *   contexts: {name: string, id: number, uses: Fact<Use[]> | null}[]}} SchemaUses `uses` is null in other contexts: they are a link
+ *   contexts: {name: string, id: number, uses: Fact<Use[]> | null}[]}} SchemaUses `uses` is null in other contexts; the
+ *   view links to those contexts
  */
 
 /**
@@ -59,7 +60,7 @@ function keyOf(use) {
 }
 
 /**
- * The versions that have an id; none if the registry does not know the id.
+ * The versions with an id; empty if the registry does not know the id.
  * @param {Promise<{subject: string, version: number}[]>} asked
  * @returns {Promise<Fact<{subject: string, version: number}[]>>}
  */

@@ -17,7 +17,7 @@ import { theme, THEMES } from "./theme.js";
 import { html, useEffect, useState } from "../vendor/ui.js";
 import { grouped } from "../text/grouped.js";
 
-/** Path, words, and the beginnings of the paths that belong to it. @type {[string, string, string[]][]} */
+/** Path, label, and path prefixes of each place. @type {[string, string, string[]][]} */
 const PLACES = [
   ["/subjects", "Subjects", ["/subjects", "/schemas", "/new", "/config"]],
   ["/topics", "Topics", ["/topics", "/new-topic", "/groups", "/brokers", "/dead-letters"]],
@@ -26,7 +26,7 @@ const PLACES = [
   ["/registry", "Registry", ["/registry"]],
 ];
 
-/** The places that are shown: pipelines only where there are any. */
+/** The places to show; Pipelines only if there are pipelines. */
 const placesHere = () =>
   PLACES.filter(([to]) => to !== "/pipelines" || config.value.pipelinesConfigured || pipelinesSeen.value);
 
@@ -100,7 +100,7 @@ function NodeStatus() {
   </span>`;
 }
 
-/** The paths of views that read the listing, which has all contexts: these need no request of their own. */
+/** The paths of views that read the listing. The listing has all contexts, so these views need no request for them. */
 const READS_LISTING = /^\/(subjects|registry|topics(\/[^/]+)?)?$/;
 
 /** Selects the context, if the registry has more than the default one. */
@@ -126,7 +126,7 @@ function ContextSelect() {
   ]} /></span>`;
 }
 
-/** Tells since when the registry is unreachable, and when the page tries again. */
+/** Says since when the registry is unreachable and when the page tries again. */
 export function Strip() {
   const { up, message, requestId, retryAt = 0 } = online.value;
   const [now, setNow] = useState(Date.now());

@@ -1,4 +1,4 @@
-/** A URL of no page. */
+/** The page for an unknown URL. */
 import { href, route } from "../state/routes.js";
 import { html } from "../vendor/ui.js";
 

@@ -1,4 +1,4 @@
-/** The sign-in form: credentials stay in this tab's memory, in no URL and no storage. */
+/** The sign-in form: credentials stay in this tab's memory, never in a URL or in storage. */
 import { askCredentialsBy } from "../api/client.js";
 import { Button } from "../parts/buttons.js";
 import { Dialog } from "../parts/dialogs.js";
@@ -6,7 +6,7 @@ import { html, useEffect, useId, useState } from "../vendor/ui.js";
 
 /** @typedef {{schemes: string[], message: string, answer: (authorization: string) => void}} CredentialRequest */
 
-/** Connects the form with the requests; rendered once by app.js. */
+/** Connects the form to the transport; app.js renders it once. */
 export function SignIn() {
   const [asked, setAsked] = useState(/** @type {CredentialRequest | null} */ (null));
   useEffect(() => {
@@ -76,7 +76,7 @@ function Field({ label, type = "text", complete, value, onText, first = false })
   `;
 }
 
-/** @param {string} token which may have been copied with its scheme */
+/** @param {string} token with or without its scheme */
 const bearer = (token) => "Bearer " + token.trim().replace(/^Bearer\s+/i, "");
 
 /** The credentials in UTF-8, as RFC 7617 asks for. @param {string} name @param {string} password */

@@ -1,4 +1,4 @@
-/** Badges: type, verdict, level and plain ones. A sign and a word, never colour alone. */
+/** Badges: type, verdict, level and plain ones. Each has a sign and a word, never colour alone. */
 import { originWords } from "../text/phrases.js";
 import { html } from "../vendor/ui.js";
 import { Icon } from "./icon.js";
@@ -7,7 +7,7 @@ import { Icon } from "./icon.js";
 export const Badge = ({ tone = "", children, title }) =>
   html`<span class="badge ${tone} num" title=${title}>${children}</span>`;
 
-/** @type {Record<string, [string, string]>} class and words */
+/** @type {Record<string, [string, string]>} class and label */
 const TYPES = { AVRO: ["avro", "Avro"], JSON: ["json", "JSON"], PROTOBUF: ["proto", "Protobuf"] };
 
 /** @param {{type?: string | null}} props the API's `schemaType`; missing means Avro */
@@ -23,7 +23,7 @@ export const VerdictBadge = ({ ok, text }) =>
 /**
  * A level or a mode with its origin.
  * @param {{level: string, origin?: string, ofRegistry?: boolean}} props `origin` as the API has it: subject, context,
- *   global or server; `ofRegistry`: it is the registry's own
+ *   global or server; `ofRegistry`: it is a setting of the registry itself
  */
 export function LevelBadge({ level, origin, ofRegistry = false }) {
   const words = originWords(origin, ofRegistry);
@@ -31,7 +31,8 @@ export function LevelBadge({ level, origin, ofRegistry = false }) {
 }
 
 /**
- * The origin of a level in the listing, which tells whether it is the subject's own. An inherited one may be the context's.
+ * The origin of a level in the listing, which only has whether the subject sets it. In a context, the level may be
+ * inherited from the context or the registry.
  * @param {{ownLevel: boolean | null}} facts
  * @param {string} context
  */

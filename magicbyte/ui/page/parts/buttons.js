@@ -3,7 +3,7 @@ import { html, useId } from "../vendor/ui.js";
 import { grouped } from "../text/grouped.js";
 
 /**
- * A button. When disabled with a reason it keeps the focus and shows the reason.
+ * A button. If it is disabled with a reason, it can still be focused and shows the reason.
  * @param {{kind?: string, disabled?: boolean, reason?: string, onClick?: (event: Event) => void, children?: any,
  *   label?: string, type?: string, [attribute: string]: any}} props `kind`: primary, danger, quiet, small, icon
  */
@@ -35,7 +35,7 @@ export function LinkButton({ href, kind = "", reason = "", children, ...rest }) 
 
 /**
  * @param {{pressed: boolean, count?: number | null, late?: boolean, onClick: () => void, children?: any,
- *   [attribute: string]: any}} props `late`: the count comes later, and has its place from the start
+ *   [attribute: string]: any}} props `late`: the count arrives later, but its space is reserved
  */
 export const Chip = ({ pressed, count = null, late = false, onClick, children, ...rest }) =>
   html`<button type="button" class="chip" aria-pressed=${String(Boolean(pressed))} onClick=${onClick} ...${rest}>
@@ -47,9 +47,9 @@ export const Chip = ({ pressed, count = null, late = false, onClick, children, .
   </button>`;
 
 /**
- * Some choices as one control.
+ * A segmented control for a few choices.
  * @param {{options: (string | [string, any])[], value: string, onChange: (value: string) => void, label: string}} props
- *   an option is a value, or a value and its words
+ *   an option is a value, or a value and its label
  */
 export function Segmented({ options, value, onChange, label }) {
   return html`<div class="seg" role="group" aria-label=${label}>

@@ -1,4 +1,4 @@
-/** Cards, verdict cards, notes under a line, folds. */
+/** Cards, verdict cards, notes below a line, folds. */
 import { html } from "../vendor/ui.js";
 import { Icon } from "./icon.js";
 import { VerdictBadge } from "./badges.js";
@@ -12,7 +12,10 @@ export const Card = ({ title, aside, footer, children, bare = false, ...rest }) 
     ${footer && html`<footer>${footer}</footer>`}
   </section>`;
 
-/** A verdict as a sentence with its reason; `ok` null: not decided yet. @param {{ok: boolean | null, title: any, reason?: any}} props */
+/**
+ * A verdict as a sentence with its reason; `ok`: null while undecided.
+ * @param {{ok: boolean | null, title: any, reason?: any}} props
+ */
 export const VerdictCard = ({ ok, title, reason }) =>
   html`
     <section class="card verdict ${ok === null ? "" : ok ? "ok" : "bad"}">
@@ -21,7 +24,10 @@ export const VerdictCard = ({ ok, title, reason }) =>
     </section>
   `;
 
-/** The verdict of a registry that judges by its level alone. @param {{compatible: boolean, messages?: string[]}} props */
+/**
+ * The verdict of a registry that only checks its own level.
+ * @param {{compatible: boolean, messages?: string[]}} props
+ */
 export const PlainVerdict = ({ compatible, messages = [] }) =>
   html`
     <${VerdictCard} ok=${compatible} reason=${messages.join(" ")}
@@ -29,7 +35,7 @@ export const PlainVerdict = ({ compatible, messages = [] }) =>
   `;
 
 /**
- * What a rule says about a line: who breaks, what happens, the remedy, buttons.
+ * A rule's finding about a line: who breaks, what happens, the remedy, buttons.
  * @param {{tone?: "bad" | "ok" | "warn" | "info" | "", who?: any, rule?: any, children?: any, remedy?: any, actions?: any}} props
  */
 export const Note = ({ tone = "bad", who, rule, children, remedy, actions }) =>
@@ -49,7 +55,10 @@ export const Note = ({ tone = "bad", who, rule, children, remedy, actions }) =>
     ${actions && html`<div class="acts">${actions}</div>`}
   </div>`;
 
-/** A row that unfolds others: "29 lines as they were". @param {{label: any, open: boolean, onToggle: () => void}} props */
+/**
+ * A row that unfolds hidden rows: "29 lines as they were".
+ * @param {{label: any, open: boolean, onToggle: () => void}} props
+ */
 export const Fold = ({ label, open, onToggle }) =>
   html`<button type="button" class="fold" aria-expanded=${String(open)} onClick=${onToggle}>
     <${Icon} name="chevron" size=${11} />${label}

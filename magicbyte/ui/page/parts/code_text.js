@@ -1,13 +1,13 @@
-/** Code as plain lines: search, print, anchors and screen readers work, and no editor is loaded. */
+/** Code as plain lines, without an editor: the browser's search, print, anchors and screen readers work. */
 import { html } from "../vendor/ui.js";
 
 /**
  * @typedef {{kind: string, text: string}} Token `kind` is a class of styles/parts/code.css: k, st, nu, kw, p or empty
  * @typedef {{number?: number | string, tokens: (Token | any)[], sign?: any, tone?: string, after?: any, id?: string}} Line
- *   `after` stands below the line: notes
+ *   `after`: content below the line, such as notes
  */
 
-/** The style that makes the column of numbers wide enough. @param {number} lines how many there are */
+/** The style that makes the column of numbers wide enough. @param {number} lines the number of lines */
 export const numberedUpTo = (lines) => ({ "--digits": String(lines).length });
 
 /**

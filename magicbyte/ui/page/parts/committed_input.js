@@ -1,11 +1,11 @@
-/** An input whose text counts when it is left, or with Enter: what is typed stays while the page draws anew. */
+/** An input that commits its text on blur or Enter. Uncommitted text survives renders of the page. */
 import { html, useState } from "../vendor/ui.js";
 
 /** @param {{value: string, onCommit: (value: string) => void, class?: string, [attribute: string]: any}} props */
 export function CommittedInput({ value, onCommit, class: more = "", ...rest }) {
   const [text, setText] = useState(value);
   const [last, setLast] = useState(value);
-  // The Back button changes the value, and the text follows.
+  // The Back button changes the value; take it over as the text.
   if (value !== last) {
     setLast(value);
     setText(value);

@@ -7,7 +7,7 @@ import { Icon } from "./icon.js";
 import { toast } from "./toasts.js";
 
 /**
- * Copies a text and says so; shows it when the browser does not allow copying.
+ * Copies a text and shows a toast; shows the text if the browser does not allow copying.
  * @param {string} text
  * @param {string} [what]
  */
@@ -32,7 +32,7 @@ export const CurlButton = ({ request, kind = "", label = "Copy as curl" }) =>
   html`<${Button} kind=${kind} data-curl onClick=${() =>
     copy(curl(request), "curl command copied")}>${label}</${Button}>`;
 
-/** How many characters of a text name its region. */
+/** The number of a text's characters that label its region. */
 const NAMED = 60;
 
 /** A command or a text to copy. @param {{text: string, plain?: boolean}} props `plain`: without a button */

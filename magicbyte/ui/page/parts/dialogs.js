@@ -1,21 +1,21 @@
-/** Dialogs: the native element, with the focus where it was when they close. */
+/** Dialogs: the native element; closing restores the focus. */
 import { html, signal, useId, useLayoutEffect, useRef, useState } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
 
 /**
- * A modal dialog that is open while it is rendered.
+ * A modal dialog. It is open as long as it is rendered.
  * @param {{title: any, onClose: () => void, wide?: boolean, children?: any, class?: string}} props
  */
 export function Dialog({ title, onClose, wide = false, children, class: more = "" }) {
   const box = useRef(/** @type {any} */ (null));
   const id = useId();
-  // Before the next key: the user types it into the dialog.
+  // Open before the next key press, so that the key goes into the dialog.
   useLayoutEffect(() => {
     const before = focused();
     const dialog = box.current;
     dialog.showModal();
     return () => {
-      // Behind an open dialog nothing takes the focus.
+      // Close first: elements behind an open dialog cannot take the focus.
       dialog.close();
       before?.isConnected && before.focus();
     };
@@ -38,7 +38,7 @@ export function Dialog({ title, onClose, wide = false, children, class: more = "
   `;
 }
 
-/** The element with the focus, also within a shadow root, such as the editor's text. */
+/** The focused element, also inside a shadow root such as the editor's. */
 function focused() {
   let element = document.activeElement;
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
@@ -53,7 +53,7 @@ function focused() {
 const question = signal(null);
 
 /**
- * Asks something. Resolves true, or the text of the input, when confirmed; false if not.
+ * Asks a question. Resolves true or the input's text if the user confirms, else false.
  * @param {Question} asked `mustType` is the text to type before the button works
  * @returns {Promise<any>}
  */

@@ -7,10 +7,10 @@ import { Empty } from "./states.js";
 
 /** @import { Fact } from "../api/fact.js" */
 
-/** Words after `nothing` and the like: a registry with access rules omits from lists what the user may not see. */
+/** Words after `nothing` or `no …`: with access rules, lists omit entries that the user may not see. */
 export const visibly = () => config.value.accessRules ? " that you may see" : "";
 
-/** A sentence after `not found`: a registry with access rules also says this of schemas that the user may not read. */
+/** A sentence after `not found`: with access rules, a schema that the user may not read counts as not found, too. */
 export const perhapsHidden = () =>
   config.value.accessRules ? " The registry says the same of a schema that you may not read." : "";
 
@@ -30,7 +30,7 @@ export const GapBadge = ({ fact, name }) =>
     <span data-gap=${fact.gap}><${Badge} tone="line" title=${fact.reason}>${name}: ${GAPS[fact.gap]}</${Badge}></span>
   `;
 
-/** A gap in the place of a whole part. @param {{fact: Fact<any>, children?: any}} props */
+/** A gap that replaces a whole part of a view. @param {{fact: Fact<any>, children?: any}} props */
 export const GapPart = ({ fact, children }) =>
   fact.gap !== null && html`
     <div data-gap=${fact.gap}>

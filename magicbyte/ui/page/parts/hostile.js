@@ -1,4 +1,4 @@
-/** Texts of users: as text nodes, with invisible and direction-changing characters shown as marks. */
+/** Renders users' texts safely: as text nodes, with marks for invisible and direction-changing characters. */
 import { html } from "../vendor/ui.js";
 
 const INVISIBLE = new RegExp(
@@ -7,7 +7,7 @@ const INVISIBLE = new RegExp(
   "u",
 );
 const INVISIBLE_ONES = new RegExp(`(${INVISIBLE.source})`, "gu");
-/** In a name, a line break or a tab would look like a space, or like nothing at the end. */
+/** In a name, line breaks and tabs count as invisible: they look like spaces, or like nothing at the end. */
 const INVISIBLE_IN_NAMES = new RegExp(`([\\t\\n]|${INVISIBLE.source})`, "gu");
 
 /**
@@ -38,7 +38,7 @@ function InvisibleCharacter({ character }) {
   return html`<span class="char" title="An invisible character">${code}</span>`;
 }
 
-/** The address if it is one of the web, else empty: only these become links. @param {string} text */
+/** The address if it is http or https, else empty. Only such addresses become links. @param {string} text */
 export function webAddress(text) {
   try {
     const url = new URL(text);

@@ -1,4 +1,4 @@
-/** Small line drawings in the text's colour; decoration for a word beside them. */
+/** Small line drawings in the text's colour; they decorate the word beside them. */
 import { html } from "../vendor/ui.js";
 
 /** @type {Record<string, string>} the `d` of a path in a box of 16 by 16 */

@@ -1,4 +1,7 @@
-/** Keyboard shortcuts: each page has its own, and `?` lists them. None works in inputs; users can turn off single keys. */
+/**
+ * Keyboard shortcuts: each page has its own, and `?` lists them. They do not work in inputs; users can turn off single
+ * keys.
+ */
 import { stored } from "../state/preferences.js";
 import { signal, useLayoutEffect, useRef } from "../vendor/ui.js";
 
@@ -19,16 +22,16 @@ let before = "";
 let beforeAt = 0;
 
 /**
- * Listens for keys while the component is shown. A key is `d`, `g s` (two in turn), `Ctrl-k` or `Escape`.
- * @param {Record<string, [string, (event: KeyboardEvent) => void] | ((event: KeyboardEvent) => void)>} keys what each
- *   does, in words for the help if it has any
+ * Listens for keys while the component is shown. A key is `d`, `g s` (two keys in a row), `Ctrl-k` or `Escape`.
+ * @param {Record<string, [string, (event: KeyboardEvent) => void] | ((event: KeyboardEvent) => void)>} keys the action
+ *   of each key, with its words for the help if it is listed there
  * @param {{scope?: string}} [options] the heading in the help
  */
 export function useKeys(keys, { scope = "This page" } = {}) {
   const newest = useRef(keys);
   newest.current = keys;
   const names = Object.keys(keys).join(" ");
-  // Before the paint, so that the keys work as soon as the rows are visible.
+  // Register before the paint, so that the keys work as soon as the rows are visible.
   useLayoutEffect(() => {
     const run = (/** @type {string} */ key) => (/** @type {KeyboardEvent} */ event) => {
       const entry = newest.current[key];
@@ -40,7 +43,7 @@ export function useKeys(keys, { scope = "This page" } = {}) {
       words: Object.fromEntries(entries.flatMap(([key, entry]) => Array.isArray(entry) ? [[key, entry[0]]] : [])),
       scope,
     };
-    // A page may be there before the frame around it; its keys stay behind those of the frame.
+    // A page may render before the frame around it; sort, so that the frame's table stays first in the list.
     tables.value = [...tables.peek(), table].sort((one, other) => rank(one) - rank(other));
     return () => {
       tables.value = tables.peek().filter((other) => other !== table);
@@ -64,7 +67,7 @@ export function listenForKeys() {
     const sequence = Date.now() - beforeAt < SEQUENCE_MS ? `${before} ${key}` : "";
     before = key;
     beforeAt = Date.now();
-    // The newest table first: a page's keys win over those of the whole page.
+    // Search the newest table first: a view's keys win over the keys of every page.
     const all = [...tables.peek()].reverse();
     for (const name of sequence ? [sequence, key] : [key]) {
       const table = all.find((candidate) => name in candidate.keys);

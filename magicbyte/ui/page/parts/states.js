@@ -6,7 +6,7 @@ import { html, useEffect, useState } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
 
 /**
- * Grey rows of the final height; nothing for the first 150 ms.
+ * Grey rows of the final height, invisible for the first 150 ms.
  * @param {{rows?: number, height?: number}} props
  */
 export function Skeleton({ rows = 6, height = 38 }) {
@@ -36,7 +36,7 @@ export function Loading({ rows, height, onCancel }) {
   </div>`;
 }
 
-/** True after so many ms. @param {number} ms */
+/** True after `ms`. @param {number} ms */
 function useLater(ms) {
   const [passed, setPassed] = useState(false);
   useEffect(() => {
@@ -46,7 +46,7 @@ function useLater(ms) {
   return passed;
 }
 
-/** The head of a failure by status. @type {Record<number, string>} */
+/** The title of a failure by status. @type {Record<number, string>} */
 const HEADS = {
   0: "No answer",
   [PATH_CHANGED]: "The address is changed on its way",
@@ -60,8 +60,8 @@ const HEADS = {
 };
 
 /**
- * What went wrong, in the server's words, with the request's id and a way on.
- * @param {{error: any, again?: () => void, children?: any}} props `children`: other ways on
+ * An error in the server's words, with the request's id and a way to continue.
+ * @param {{error: any, again?: () => void, children?: any}} props `children`: other ways to continue
  */
 export function Failure({ error, again, children }) {
   const status = error?.status ?? -1;
@@ -82,11 +82,11 @@ export function Failure({ error, again, children }) {
   </div>`;
 }
 
-/** An empty state: the reason, and what to do. @param {{title: any, children?: any, actions?: any}} props */
+/** An empty state: the reason and the next step. @param {{title: any, children?: any, actions?: any}} props */
 export const Empty = ({ title, children, actions }) =>
   html`<div class="state"><h2>${title}</h2>${children}${actions && html`<div class="row">${actions}</div>`}</div>`;
 
-/** A view that needs our registry. */
+/** Says that a view needs our registry. */
 export const NotServed = () =>
   html`
     <${Empty} title="This registry does not have this view">
@@ -95,7 +95,7 @@ export const NotServed = () =>
   `;
 
 /**
- * What a request brought: the last data stays while it runs again or fails.
+ * The data of a request. The last data stays visible while the request runs again or fails.
  * @param {{request: import("./use_request.js").RequestState<any>, rows?: number, height?: number, children: (data: any) => any}} props
  */
 export function Loaded({ request, rows, height, children }) {

@@ -1,4 +1,4 @@
-/** An input of a time, in the browser's zone. */
+/** An input for a time, in the browser's time zone. */
 import { html } from "../vendor/ui.js";
 
 const MINUTE = 60_000;

@@ -1,4 +1,4 @@
-/** Times relative to now with the absolute time in the title; ids. */
+/** Renders times (relative to now, with the absolute time in the title) and ids. */
 import { stored } from "../state/preferences.js";
 import { GAPS } from "../text/phrases.js";
 import { html } from "../vendor/ui.js";
@@ -28,7 +28,7 @@ export function ago(ms, now = Date.now()) {
   return sameYear ? dayOf(date) : `${dayOf(date)} ${partsOf(date).year}`;
 }
 
-/** Whether a number of milliseconds is a time that can be shown. @param {number} ms */
+/** Whether a number of milliseconds is a valid time. @param {number} ms */
 export const isTime = (ms) => Number.isFinite(new Date(ms).getTime());
 
 /** The time of day, to the millisecond, in the chosen clock. @param {number} ms */
@@ -48,7 +48,10 @@ function dayOf(date) {
   return `${day} ${MONTHS[month]}`;
 }
 
-/** A time in the chosen clock. Making a formatter of Intl takes longer than a screen of rows. @param {Date} date */
+/**
+ * A time in the chosen clock. Avoids Intl: creating a formatter takes longer than a screen of rows.
+ * @param {Date} date
+ */
 function partsOf(date) {
   const shown = clock.value === "utc" ? date : new Date(date.getTime() - date.getTimezoneOffset() * MINUTE);
   return {
@@ -59,7 +62,7 @@ function partsOf(date) {
   };
 }
 
-/** @param {{ms: number | null | undefined, full?: boolean}} props `full`: the absolute time is shown */
+/** @param {{ms: number | null | undefined, full?: boolean}} props `full`: show the absolute time */
 export function Time({ ms, full = false }) {
   if (!ms || !isTime(ms)) return html`<span class="faint">${GAPS.unknown}</span>`;
   return html`<time class="num" datetime=${new Date(ms).toISOString()} title=${absolute(ms)}>${
@@ -67,6 +70,6 @@ export function Time({ ms, full = false }) {
   }</time>`;
 }
 
-/** A schema id, never grouped, as a link to where it is used. @param {{id: number | string, href?: string}} props */
+/** A schema id without digit groups, as a link to its uses. @param {{id: number | string, href?: string}} props */
 export const Id = ({ id, href }) =>
   href ? html`<a class="mono num link" href=${href}>id ${id}</a>` : html`<span class="mono num">id ${id}</span>`;

@@ -1,4 +1,7 @@
-/** Toasts: short messages in a strip at the bottom, above which the page ends. A toast stays while it has the focus or the pointer. */
+/**
+ * Toasts: short messages in a strip at the bottom, which never covers the page's end. A toast stays while it has the
+ * focus or the pointer.
+ */
 import { html, signal, useEffect, useLayoutEffect, useRef } from "../vendor/ui.js";
 import { Button } from "./buttons.js";
 import { Shown } from "./hostile.js";
@@ -9,11 +12,11 @@ import { Icon } from "./icon.js";
 const shown = signal([]);
 let last = 0;
 
-/** The text for screen readers; `announce` sets it too. */
+/** The text for screen readers; `announce` sets it as well. */
 export const announcement = signal("");
 
 /**
- * Says something politely to screen readers.
+ * Announces a text to screen readers, politely.
  * @param {string} text
  */
 export function announce(text) {
@@ -24,7 +27,7 @@ export function announce(text) {
  * Shows a toast: 6 s, or 10 s with an action such as Undo.
  * @param {string} text
  * @param {{action?: Action, seconds?: number}} [options]
- * @returns {() => void} closes it
+ * @returns {() => void} closes the toast
  */
 export function toast(text, { action, seconds = action ? 10 : 6 } = {}) {
   const id = ++last;
@@ -45,7 +48,7 @@ export function Toasts() {
     const isAtEnd = scrollY + innerHeight >= scrollHeight - 1;
     document.documentElement.style.setProperty("--toasts", `${strip.current?.offsetHeight ?? 0}px`);
     if (shown.value.length === 0) return;
-    // What was just above the edge, or has the focus, is not covered.
+    // Keep the page's end or the focused element visible above the strip.
     if (isAtEnd) scrollTo(scrollX, document.documentElement.scrollHeight);
     else if (document.activeElement !== document.body) document.activeElement?.scrollIntoView({ block: "nearest" });
   }, [shown.value]);

@@ -1,17 +1,18 @@
-/** Names in little room are cut in their middle: their ends, such as `-value` or `.v3-key`, tell them apart. */
+/** Truncates long names in the middle: their ends, such as `-value` or `.v3-key`, distinguish them. */
 
-/** So many of the last characters stay in sight. */
+/** The number of last characters that stay visible. */
 const END = 12;
-/** Shorter names are not cut. */
+/** Shorter names are never truncated. */
 const SHORTEST = 2 * END;
 
-/** @typedef {{text: string, hit: boolean}} Part of a name; `hit`: found by a search */
+/** @typedef {{text: string, hit: boolean}} Part of a name; `hit`: matches the search */
 
-/** Whether a name is so long that it may be cut. @param {string} name */
+/** Whether a name is long enough to be truncated. @param {string} name */
 export const isCut = (name) => name.length >= SHORTEST;
 
 /**
- * The parts of a name that may be cut, and those of its end; all are in the first list if the name is short.
+ * Splits a name's parts into those before its end, which may be truncated, and those of the end (empty for short
+ * names).
  * @param {Part[]} parts
  * @returns {[Part[], Part[]]}
  */
@@ -22,7 +23,7 @@ export function beforeEnd(parts) {
   /** @type {[Part[], Part[]]} */
   const split = [[], []];
   for (const { text, hit } of parts) {
-    // A pair of surrogates stays together.
+    // Do not split a surrogate pair.
     const cut = /[\udc00-\udfff]/.test(text[left] ?? "") ? left - 1 : left;
     const [first, last] = [text.slice(0, Math.max(0, cut)), text.slice(Math.max(0, cut))];
     if (first) split[0].push({ text: first, hit });
@@ -32,6 +33,6 @@ export function beforeEnd(parts) {
   return split;
 }
 
-/** How wide a text is in a fixed font, in its digits. @param {Part[]} parts */
+/** The width of a text in a fixed font, in digits. @param {Part[]} parts */
 export const widthOf = (parts) =>
   [...parts.map(({ text }) => text).join("")].reduce((sum, character) => sum + (character > "\u02ff" ? 2 : 1), 0);

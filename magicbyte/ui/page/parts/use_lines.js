@@ -1,4 +1,4 @@
-/** An answer of many lines as a hook: the rows so far, and how far the server is. */
+/** A streamed answer as a hook: the rows so far and the server's progress. */
 import { ApiError } from "../api/client.js";
 import { useEffect, useRef, useState } from "../vendor/ui.js";
 
@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from "../vendor/ui.js";
  *   error: any, cancelled: boolean, running: boolean}} LinesState
  */
 /**
- * A line has one of these.
+ * A line has exactly one of these members.
  * @template Row, Begin, Progress, End
  * @typedef {{row?: Row, begin?: Begin, progress?: Progress, end?: End}} Line
  */
@@ -25,7 +25,7 @@ const NOTHING = {
 };
 
 /**
- * Asks when the request changes; leaving the page ends the work on the server, too.
+ * Sends the request when it changes. Leaving the page also stops the work on the server.
  * @template Wanted, Row, Begin, Progress, End
  * @param {Wanted} wanted the request
  * @param {(wanted: Wanted, signal: AbortSignal) => AsyncIterable<Line<Row, Begin, Progress, End>>} ask
@@ -48,7 +48,7 @@ export function useLines(wanted, ask) {
     const read = async () => {
       let rows = now.rows;
       for await (const { row, ...others } of ask(wanted, signal)) {
-        // Rows are drawn with the next line of another kind, not one by one.
+        // Collect rows and render them with the next progress line, not one by one.
         if (row) rows = [...rows, row];
         else put({ rows, ...others });
       }

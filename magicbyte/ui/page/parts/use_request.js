@@ -9,9 +9,9 @@ import { useCallback, useEffect, useRef, useState } from "../vendor/ui.js";
  */
 
 /**
- * Asks when the inputs change. The last data stays until the inputs change.
+ * Sends the request when the inputs change. Until then the last data stays.
  * @template T
- * @param {((signal: AbortSignal) => Promise<T>) | null} ask null asks nothing
+ * @param {((signal: AbortSignal) => Promise<T>) | null} ask null sends no request
  * @param {readonly any[]} inputs
  * @returns {RequestState<T>}
  */

@@ -1,4 +1,4 @@
-/** Asks what the user may do, for the controls of a view. */
+/** Requests the user's rights for the controls of a view. */
 import { lacking, lacks } from "../api/features.js";
 import { rightsOn } from "../api/rights.js";
 import { isMissingRoute } from "../api/transport.js";
@@ -6,14 +6,14 @@ import { learn, rightsRound, stale } from "../state/rights.js";
 import { config, context, qualified } from "../state/signals.js";
 import { useEffect } from "../vendor/ui.js";
 
-/** As many subjects as the registry takes in one request. */
+/** The most subjects that the registry accepts in one request. */
 const MOST = 100;
 
 /**
- * Asks for the user's rights on some subjects and on what belongs to no subject, in one request. Until the answer comes,
- * and if the registry has none, controls can be used, and a refusal is told afterwards.
+ * Requests the user's rights on some subjects, the settings and the registry. Until the answer arrives, or if the
+ * registry lacks this route, all controls are enabled; the registry then refuses what the user may not do.
  * @param {string[]} [subjects]
- * @param {{pause?: number}} [options] `pause`: ms to wait, for names that are being typed
+ * @param {{pause?: number}} [options] `pause`: ms to wait while the user types a name
  */
 export function useRights(subjects = [], { pause = 0 } = {}) {
   const names = subjects.filter(Boolean).map(qualified);
@@ -35,12 +35,12 @@ async function ask(of, names) {
   try {
     for (let at = 0; at === 0 || at < subjects.length; at += MOST) {
       const { subjects: told, ...ofContext } = await rightsOn(subjects.slice(at, at + MOST));
-      // Another user may have signed in meanwhile.
+      // Another user may have signed in since the request.
       if (rightsRound.peek() !== round) return;
       learn(of, told, ofContext);
     }
   } catch (error) {
-    // Controls stay as they are: the registry decides.
+    // Controls stay as they are; the registry decides.
     if (isMissingRoute(error)) lacks("rights");
   }
 }

@@ -1,4 +1,4 @@
-/** Topics and consumer groups for the palette, by the words of their names. */
+/** Topics and consumer groups whose names match the palette's search. */
 import * as rest from "../api/rest.js";
 import { useRequest } from "../parts/use_request.js";
 import { path } from "../api/encode_url.js";
@@ -9,7 +9,7 @@ import { marked } from "./query.js";
 const MOST = 5;
 
 /**
- * The names are read once, when the first letter is typed. A proxy that refuses or is gone finds nothing.
+ * Reads the names once, at the first typed letter. If the proxy refuses or fails, there are no results.
  * @param {string} typed
  * @returns {import("./results.js").Group[]}
  */

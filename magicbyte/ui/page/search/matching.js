@@ -1,17 +1,20 @@
-/** Filters subjects by a search and the chips, and counts for the chips. Pure, and fast enough to run with each key. */
+/**
+ * Filters subjects by a search and the chips, and counts each chip's rows. Pure, and fast enough to run on each key
+ * press.
+ */
 import { splitSubject } from "../text/split_subject.js";
 
 /** @typedef {import("../api/types.d.ts").Overview} Overview */
 /** @typedef {{type?: string, own?: boolean, deleted?: boolean}} Chips */
 
-/** The subjects' names in parts. */
+/** The subjects' names, split into context and name. */
 class Names {
   /** @type {string[] | null} */
   #lower = null;
 
   /** @param {string[]} subjects */
   constructor(subjects) {
-    /** Of each subject; empty for the default context. @type {string[]} */
+    /** The context of each subject; empty for the default context. @type {string[]} */
     this.context = [];
     /** @type {string[]} */
     this.name = [];
@@ -22,13 +25,13 @@ class Names {
     }
   }
 
-  /** The names in lower case: the first rows are shown before somebody searches. */
+  /** The names in lower case, computed on first use: the first rows need none. */
   get lower() {
     return this.#lower ??= this.name.map((name) => name.toLowerCase());
   }
 }
 
-/** Made once for each listing. @type {WeakMap<string[], Names>} */
+/** Computed once for each listing. @type {WeakMap<string[], Names>} */
 const NAMES = new WeakMap();
 
 /** @param {Overview} listing @returns {Names} */
@@ -43,8 +46,8 @@ export function namesOf(listing) {
  * @param {import("./query.js").SearchQuery} query
  * @param {string} context the page's context; empty for the default one
  * @param {Chips} chips
- * @param {Set<string> | null} [among] only these subjects, if the registry was asked
- * @param {Map<string, number> | null} [holders] the subjects that have the query's schema, and the version that has it
+ * @param {Set<string> | null} [among] only these subjects, if the registry searched
+ * @param {Map<string, number> | null} [holders] subject -> the version that has the query's schema
  */
 export function matching(listing, query, context, chips, among = null, holders = null) {
   const names = namesOf(listing);
@@ -64,7 +67,7 @@ export function matching(listing, query, context, chips, among = null, holders =
     }
     if (listing.deleted[at]) counts.deleted++;
     if (Boolean(listing.deleted[at]) !== Boolean(wantsDeleted)) continue;
-    // Null if the user may not read it: such a subject counts for no type.
+    // The type is null if the user may not read the subject; then it counts for no type.
     const type = /** @type {"AVRO" | "JSON" | "PROTOBUF" | null} */ (listing.type[at]);
     const own = Boolean(listing.ownLevel[at]);
     counts.all++;
@@ -99,14 +102,17 @@ function fits(listing, names, at, query, words, holders) {
   return true;
 }
 
-/** Whether the id or guid was typed without its name, so that it may be a part of a subject's name. @param {import("./query.js").SearchQuery} query */
+/**
+ * Whether an id or guid was typed without `id:` or `guid:`, so that it may be part of a subject's name.
+ * @param {import("./query.js").SearchQuery} query
+ */
 const isWord = ({ words, id, guid }) => words.length === 1 && (words[0] === id || words[0] === guid);
 
-/** How rows are sorted: the column by the name in the URL. @type {Record<string, keyof Overview>} */
+/** The column of each sort order in the URL. @type {Record<string, keyof Overview>} */
 const SORTS = { type: "type", versions: "versions", level: "level", changed: "ts" };
 
 /**
- * Sorts rows; `-` in front turns the order. Without a name they stay in the order of names.
+ * Sorts rows; a leading `-` reverses the order. Without `sort`, the rows stay sorted by name.
  * @param {Overview} listing
  * @param {number[]} rows
  * @param {string} sort name, type, versions, level or changed

@@ -1,12 +1,12 @@
-/** The names nearest to one that is not there. Pure. */
+/** The names nearest to a name that does not exist. Pure. */
 
-/** How many names are offered. */
+/** The most names to offer. */
 const MOST = 5;
 /** The share of letter pairs that two names must have in common. */
 const LEAST_SIMILARITY = 0.5;
 
 /**
- * The names most like a name, the nearest first.
+ * The names most similar to a name, nearest first.
  * @param {string[]} names
  * @param {string} name
  * @returns {string[]}

@@ -1,4 +1,7 @@
-/** The search of every page, by `/` and Ctrl-K: names in the same frame, fields and texts from the registry after. */
+/**
+ * The search dialog of every page, opened by `/` or Ctrl-K. Names appear in the same animation frame; the registry's
+ * results for fields and texts follow.
+ */
 import { EVERYWHERE, useKeys } from "../parts/keyboard.js";
 import { listingError, needListing } from "../state/live_listing.js";
 import { visibly } from "../parts/gap.js";
@@ -21,7 +24,7 @@ export function openSearch() {
   searching.value = true;
 }
 
-/** Rendered once by app.js. */
+/** The search dialog and its keys; app.js renders it once. */
 export function SearchDialog() {
   useEffect(noteVisits, []);
   useKeys({
@@ -42,7 +45,7 @@ export function SearchDialog() {
   return html`<${Palette} onClose=${() => searching.value = false} />`;
 }
 
-/** Goes to the page that the way from the top names last. */
+/** Goes to the last page in the breadcrumbs. */
 function goToParent() {
   const ways = [...document.querySelectorAll("main .crumb a")].map((link) =>
     /** @type {HTMLAnchorElement} */ (link).href

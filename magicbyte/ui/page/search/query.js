@@ -1,11 +1,11 @@
-/** The words of a search: plain words, and `name:value` for one property. Pure. */
+/** Parses a search: plain words, and `name:value` for a property. Pure. */
 
-/** What a word may begin with. */
+/** The names of properties. */
 export const NAMES = ["id", "guid", "field", "type", "tag", "text", "level", "topic", "context", "deleted"];
 
 /**
  * @typedef {{words: string[], id: string, guid: string, field: string, type: string, tag: string, text: string, level: string,
- *   topic: string, context: string | null, deleted: string}} SearchQuery all lower case, but `context` and `text`
+ *   topic: string, context: string | null, deleted: string}} SearchQuery all in lower case except `context` and `text`
  */
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -14,7 +14,7 @@ const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const TYPES = { avro: "AVRO", json: "JSON", "json-schema": "JSON", protobuf: "PROTOBUF", proto: "PROTOBUF" };
 
 /**
- * Reads what was typed. A number is an id as well as a word, and so is a guid.
+ * Parses the typed text. A number counts as an id and as a word; so does a guid.
  * @param {string} typed
  * @returns {SearchQuery}
  */
@@ -51,21 +51,21 @@ function valueOf(key, value) {
   return ["context", "text", "field", "tag"].includes(key) ? value : value.toLowerCase();
 }
 
-/** Whether the query names a schema, which several subjects and versions may have. @param {SearchQuery} query */
+/** Whether the query has the id or guid of a schema, which several versions may share. @param {SearchQuery} query */
 export const namesSchema = (query) => /^\d+$/.test(query.id) || GUID.test(query.guid);
 
 /** Whether only the registry can answer the query. @param {SearchQuery} query */
 export const asksRegistry = (query) => Boolean(query.field || query.tag || query.text);
 
 /**
- * The parts of a name, those that are words of the search marked.
+ * The parts of a name; parts that match a word of the search are marked.
  * @param {string} name
  * @param {string[]} words lower case
  * @returns {{text: string, hit: boolean}[]}
  */
 export function marked(name, words) {
   const lower = name.toLowerCase();
-  // Lower case may have another length than the name: then nothing is marked.
+  // The lower-case name may differ in length; then mark nothing.
   if (lower.length !== name.length || words.length === 0) return [{ text: name, hit: false }];
   /** @type {[number, number][]} */
   const hits = [];

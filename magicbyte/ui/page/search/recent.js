@@ -1,4 +1,4 @@
-/** Subjects that were visited or pinned, kept by the browser. */
+/** Visited and pinned subjects, kept in localStorage. */
 import { splitSubject } from "../text/split_subject.js";
 import { route } from "../state/routes.js";
 import { qualified } from "../state/signals.js";
@@ -13,7 +13,7 @@ export const recent = stored("recent", /** @type {string[]} */ ([]));
 /** Names with their context, in the order of pinning. */
 export const pinned = stored("pinned", /** @type {string[]} */ ([]));
 
-/** Records each subject whose page is shown. @returns {() => void} stops it */
+/** Records each subject whose page opens. @returns {() => void} stops the recording */
 export function noteVisits() {
   return effect(() => {
     const { subject } = route.value.params;

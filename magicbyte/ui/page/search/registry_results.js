@@ -15,7 +15,8 @@ const PLACES = [["fields", "In fields"], ["texts", "In texts"]];
 
 /**
  * @param {string} typed
- * @returns {{groups: import("./results.js").Group[], loading: boolean, error: any}} `error`: why the registry found nothing
+ * @returns {{groups: import("./results.js").Group[], loading: boolean, error: any}} `error`: why the registry's search
+ *   failed
  */
 export function useRegistryResults(typed) {
   const read = readQuery(typed);

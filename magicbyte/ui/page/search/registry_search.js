@@ -8,13 +8,13 @@ import { asksRegistry } from "./query.js";
  * @typedef {{hits: Hit[], subjects: Set<string>, total: number}} Hits by subject, the newest version of each
  */
 
-/** The fragment of the place that a search found in a text; empty if it found none. @param {Hit} hit */
+/** The fragment of a match's position in a text; empty for matches elsewhere. @param {Hit} hit */
 export const fragmentOf = ({ line, column }) => line === undefined ? "" : `at-${line}-${column ?? 1}`;
 
 /**
  * Asks the registry for the subjects of a search.
  * @param {import("./query.js").SearchQuery} query
- * @param {string} place `fields` or `texts`; `names` asks for the words with a name in front alone
+ * @param {string} place `fields` or `texts`; `names` sends only the properties, not the plain words
  * @param {{signal?: AbortSignal, limit?: number, deleted?: boolean}} [options]
  * @returns {Promise<Hits>}
  */
@@ -35,7 +35,7 @@ export async function searchRegistry(query, place, { signal, limit = 1000, delet
 }
 
 /**
- * How many versions have the words in a field and in their text.
+ * Counts the versions that have the words in a field, and in their text.
  * @param {import("./query.js").SearchQuery} query
  * @param {{signal?: AbortSignal, deleted?: boolean}} [options]
  * @returns {Promise<Record<string, number | null>>}
@@ -43,10 +43,14 @@ export async function searchRegistry(query, place, { signal, limit = 1000, delet
 export async function countHits(query, { signal, deleted = false } = {}) {
   const asked = { latestOnly: true, limit: 1, deleted, type: query.type, q: query.words.join(" "), in: "field,text" };
   const { data } = await registry.searchAnswer(asked, { signal });
-  // A registry without a search for words lists all versions.
+  // A registry without full-text search returns a list of all versions.
   if (Array.isArray(data)) return { fields: null, texts: null };
   return { fields: data.in?.field ?? 0, texts: data.in?.text ?? 0 };
 }
 
-/** Whether the registry must be asked for the rows of a search. @param {import("./query.js").SearchQuery} query @param {string} place */
+/**
+ * Whether only the registry can find the rows of a search.
+ * @param {import("./query.js").SearchQuery} query
+ * @param {string} place
+ */
 export const needsRegistry = (query, place) => asksRegistry(query) || (place !== "names" && query.words.length > 0);

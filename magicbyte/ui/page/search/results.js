@@ -1,4 +1,4 @@
-/** Results that the page finds itself: pins, visits, ids, names and places. */
+/** Results that need no request: pins, visits, ids, names and places. */
 import { splitSubject } from "../text/split_subject.js";
 import { listingRow } from "../state/listing_columns.js";
 import { TypeBadge } from "../parts/badges.js";
@@ -94,7 +94,7 @@ function nameGroup(typed) {
   const query = readQuery(typed);
   const { rows } = matching(listing, query, context.value, {});
   const names = namesOf(listing);
-  // A name that begins with the first word comes first, then shorter names.
+  // Names that begin with the first word come first, then shorter names.
   const [first = ""] = query.words;
   const rank = (/** @type {number} */ row) =>
     (names.lower[row].startsWith(first) ? 0 : 1_000_000) + names.lower[row].length;

@@ -17,7 +17,8 @@ export const pause = (signal) =>
   });
 
 /**
- * The subjects of the page's context that have a schema, each with its newest version that has it, a live one if there is one.
+ * The subjects of the page's context that have a schema, each with its newest version with the schema; a live version
+ * if possible.
  * @param {import("./query.js").SearchQuery} read
  * @param {AbortSignal} signal
  * @returns {Promise<Map<string, number>>}

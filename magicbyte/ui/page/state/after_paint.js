@@ -1,6 +1,6 @@
 /** Waits for the browser to paint. */
 
-/** A hidden window paints nothing. */
+/** The time limit in ms, because a hidden window never paints. */
 const LONGEST_WAIT_MS = 100;
 
 /** Resolves after the next frame. @returns {Promise<void>} */

@@ -1,8 +1,9 @@
 /**
- * The change feed: one tab of the browser follows it and tells the others.
+ * The change feed: one tab of the browser reads it and forwards the changes to the other tabs.
  *
- * A stream takes one of the six connections that a browser opens to a server, so tabs share it by a lock and a
- * channel. Without these (plain http to another host) each visible tab follows by itself.
+ * A stream takes one of the six connections that a browser opens to a server. Tabs therefore elect a reader with a Web
+ * Lock and share the changes on a BroadcastChannel. Without these APIs (plain http to another host), each visible tab
+ * reads the feed itself.
  */
 import { feedStartsAfter, takeChanges } from "./live_listing.js";
 import { ROOT } from "./routes.js";
@@ -59,7 +60,7 @@ function enter() {
 }
 
 /**
- * Follows the feed, again after a break, until aborted.
+ * Reads the feed until `signal` aborts; reconnects after a lost connection.
  * @param {AbortSignal} signal
  */
 async function followWhile(signal) {
@@ -83,7 +84,7 @@ async function followWhile(signal) {
 }
 
 /**
- * Resolves when something of the state holds, or the feed is aborted.
+ * Resolves when `holds` returns true, or when `signal` aborts.
  * @param {() => boolean} holds reads signals
  * @param {AbortSignal} signal
  */
@@ -97,12 +98,12 @@ function until(holds, signal) {
 }
 
 /**
- * Follows one connection to its end.
+ * Reads one connection until it ends.
  * @param {AbortSignal} signal
  * @param {() => void} onStart
  */
 async function followOnce(signal, onStart) {
-  // A follower that knows no position starts with the next change.
+  // Without a known position, the feed starts with the next change.
   const sealed = changes.peek()[0]?.cursor ?? overview.peek()?.cursor;
   const offsets = [overview.peek()?.offset, changes.peek()[0]?.offset, me.peek()?.offset];
   const known = sealed === undefined ? offsets.filter((offset) => offset !== undefined) : [];
@@ -155,7 +156,7 @@ export function readEvents(text) {
 }
 
 /**
- * The newest changes: those since an offset, read once from the feed's history.
+ * Reads the changes after an offset once, from the feed's history.
  * @param {number} after
  * @param {number} most
  * @param {AbortSignal} [aborted]
@@ -190,7 +191,8 @@ export async function recentChanges(after, most, aborted) {
 }
 
 /**
- * A read that counts as the end when nothing comes for so long: the last entries may be no changes.
+ * A read that ends after `ms` without data: the last log entries may not be changes, so the feed sends nothing for
+ * them.
  * @param {Promise<ReadableStreamReadResult<string>>} reading
  * @param {number} ms
  * @returns {Promise<{value?: string, done: boolean}>}

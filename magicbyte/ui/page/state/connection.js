@@ -1,4 +1,4 @@
-/** Tracks whether the registry is reachable, and what it refused, from the events of the transport. */
+/** Tracks from the transport's events whether the registry is reachable and which actions it refused. */
 import { actionOf } from "../api/actions.js";
 import { address, connect } from "../api/client.js";
 import { GONE } from "../api/transport.js";
@@ -24,7 +24,7 @@ export function connectTransport() {
   });
 }
 
-/** Acts on an event. @param {TransportEvent} event */
+/** Handles an event of the transport. @param {TransportEvent} event */
 function onTransport(event) {
   if (event.kind === "signed-in") {
     forgetRefusals();
@@ -32,7 +32,7 @@ function onTransport(event) {
   }
   if (event.kind === "lost") return lost(event);
   if (event.kind === "refused") return remember(event);
-  // A successful read does not show that the leader is back: the node answers reads itself.
+  // A successful read does not prove that the leader is back: each node answers reads itself.
   if (!online.peek().up && !online.peek().leaderless) back();
 }
 
@@ -45,7 +45,7 @@ function remember({ method, path, query, message }) {
 }
 
 /**
- * Shows the strip, and asks again after 1, 2, 4 .. 30 s.
+ * Shows the strip, and retries after 1, 2, 4 .. 30 s.
  * @param {{message: string, requestId?: string, leaderless?: boolean}} failure
  */
 function lost({ message, requestId = "", leaderless = false }) {
@@ -75,7 +75,7 @@ export async function askAgain() {
 const OLD_LEADER_MS = 30_000;
 
 /**
- * Whether a node still names the leader that a write did not reach: the others learn late that it died.
+ * Whether a node still names the leader that a write did not reach. The other nodes learn late that a leader died.
  * @param {Response} response of `/health/ready`
  */
 async function namesOldLeader(response) {

@@ -34,9 +34,9 @@ export function listingRow(listing, at) {
 }
 
 /**
- * The listing of a registry that tells names alone.
- * @param {string[]} names all of them
- * @param {string[]} live those with live versions
+ * The listing of a registry that returns only names.
+ * @param {string[]} names names with or without live versions
+ * @param {string[]} live the names with live versions
  * @returns {Overview}
  */
 export function listingOfNames(names, live = names) {
@@ -49,7 +49,7 @@ export function listingOfNames(names, live = names) {
 }
 
 /**
- * Applies changes of the feed. Rows that only the registry can tell are named in `stale`.
+ * Applies changes of the feed. `stale` has the subjects whose rows must be read from the registry.
  * @param {Overview} listing
  * @param {Record<string, any>[]} changes
  * @returns {{listing: Overview, stale: string[], whole: boolean}} `whole`: the listing must be read again
@@ -100,7 +100,7 @@ export function withRow(listing, subject, row) {
 }
 
 /**
- * Where a name belongs among sorted names.
+ * The index at which a name belongs in sorted names.
  * @param {string[]} names
  * @param {string} name
  */

@@ -1,4 +1,4 @@
-/** The listing of subjects: read once by the pages that need it, then kept up to date by the change feed. */
+/** The listing of subjects: the first page that needs it reads it; the change feed then updates it. */
 import { call } from "../api/client.js";
 import { hasOverview, lacks } from "../api/features.js";
 import { isMissingRoute } from "../api/transport.js";
@@ -8,11 +8,11 @@ import { afterPaint } from "./after_paint.js";
 import { changes, comebacks, me, overview } from "./signals.js";
 import { batch, effect, signal, untracked } from "../vendor/ui.js";
 
-/** Why the listing could not be read; null if it could. @type {import("../vendor/ui.js").Signal<any>} */
+/** The error of the last read of the listing; null if it succeeded. @type {import("../vendor/ui.js").Signal<any>} */
 export const listingError = signal(null);
 
 /**
- * The first rows of the default context and its counts, which come before the listing; null before and after.
+ * The first rows and the counts of the default context, shown until the whole listing has arrived; otherwise null.
  * @type {import("../vendor/ui.js").Signal<import("../api/types.d.ts").ListingHead | null>}
  */
 export const listingHead = signal(null);
@@ -20,17 +20,17 @@ export const listingHead = signal(null);
 /** @type {Promise<void> | null} */
 let reading = null;
 
-/** The offset after which the feed tells changes. */
+/** The offset after which the feed sends changes. */
 let feedStart = -2;
 
 /**
- * How many changes with sealed offsets have arrived. Who may not know the log's offsets gets them as texts that have
- * no order, so what the page compares is the order in which they came.
+ * How many changes with sealed offsets have arrived. Users without the right to see log offsets get them as opaque
+ * texts without an order, so the page compares the order of arrival instead.
  */
 let arrived = 0;
 
 /**
- * A change or a listing with an `offset` to compare; a sealed one becomes its `cursor`.
+ * Gives a change or a listing a comparable `offset`; a sealed offset moves to `cursor`.
  * @template {Record<string, any>} T
  * @param {T} value
  * @param {number} order
@@ -40,7 +40,7 @@ const ordered = (value, order) =>
   typeof value.offset === "string" ? { ...value, cursor: value.offset, offset: order } : value;
 
 /**
- * Notes where the change feed starts: an older listing is read again.
+ * Notes where the change feed starts, and reads the listing again if the listing is older.
  * @param {number} offset
  */
 export function feedStartsAfter(offset) {
@@ -48,16 +48,16 @@ export function feedStartsAfter(offset) {
   if (overview.peek() && Number(overview.peek()?.offset) < offset && hasOverview()) readListing();
 }
 
-/** Beyond this many subjects, one request reads all of them instead of one request each. */
+/** Up to this many stale rows are read one by one; more stale rows reload the whole listing. */
 const MOST_ROWS = 8;
 
-/** Reads the listing, unless that has been done. */
+/** Reads the listing unless it is loaded or loading. */
 export function needListing() {
   if (overview.peek() || reading) return reading;
   return readListing();
 }
 
-/** Resolves when the first rows are there, or reading them has failed. */
+/** Resolves when the first rows have arrived or their request has failed. */
 export function firstRows() {
   needListing();
   return new Promise((resolve) => {
@@ -77,7 +77,7 @@ export function readListing() {
       listingHead.value = null;
       listingError.value = null;
     });
-    // Changes between the listing and the start of the feed would be missing.
+    // Without a new read, the changes between the listing and the start of the feed would be missing.
     if (listing.offset < feedStart && hasOverview()) setTimeout(readListing, 1000);
   }, (error) => {
     batch(() => {
@@ -103,7 +103,7 @@ async function read() {
   return listingOfNames([...all].sort(), live);
 }
 
-/** Reads the first rows, lets them be painted, and reads the listing. */
+/** Reads the first rows, waits for the browser to paint them, and reads the listing. */
 async function readLines() {
   for await (const line of registry.overviewLines()) {
     if (!("counts" in line)) return line;
@@ -116,7 +116,7 @@ async function readLines() {
 
 /** Keeps the listing and the node's state up to date; called once by app.js. */
 export function followListing() {
-  // The view's own requests come first, and this one may go with one of them.
+  // Send the view's own requests first; this request may join their batch.
   readNode({ patient: true });
   effect(() => {
     if (comebacks.value === 0) return;
@@ -144,7 +144,7 @@ let whole = false;
 let timer = 0;
 
 /**
- * Takes changes of the feed, oldest first.
+ * Applies changes of the feed, which come oldest first.
  * @param {Record<string, any>[]} news
  */
 export function takeChanges(news) {
@@ -160,7 +160,7 @@ export function takeChanges(news) {
   if (fresh.length === 0) return;
   const last = Math.max(...fresh.map((change) => change.offset));
   const node = me.peek();
-  // A node that does not tell its offset has another one than the last change that one may see.
+  // If the node hides its offset, do not derive it from the last visible change: the node's may be higher.
   if (node && node.offset !== undefined && last > node.offset) me.value = { ...node, offset: last };
   const listing = overview.peek();
   if (!listing) return;
@@ -172,7 +172,7 @@ export function takeChanges(news) {
   timer ||= setTimeout(refresh, 100);
 }
 
-/** Reads what the changes made stale: single rows, or the whole listing. */
+/** Reads the stale rows, or the whole listing, from the registry. */
 async function refresh() {
   const subjects = [...stale];
   const all = whole || subjects.length > MOST_ROWS || !hasOverview();

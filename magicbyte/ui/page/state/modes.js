@@ -1,9 +1,12 @@
-/** What a mode refuses. */
+/** Which writes a mode refuses. */
 
 const READ_ONLY = new Set(["READONLY", "READONLY_OVERRIDE"]);
 
-/** Whether a mode refuses all writes but those of settings. @param {string} mode */
+/** Whether a mode refuses all writes except changes of settings. @param {string} mode */
 export const isReadOnly = (mode) => READ_ONLY.has(mode);
 
-/** Whether a known mode refuses a version without an id of its own, as the page registers it. @param {string} mode */
+/**
+ * Whether a known mode refuses versions without a given id. The page registers versions without an id.
+ * @param {string} mode
+ */
 export const refusesVersions = (mode) => mode !== "" && mode !== "READWRITE";

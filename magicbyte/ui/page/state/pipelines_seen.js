@@ -1,4 +1,6 @@
-/** Whether this browser has seen pipelines or their markers: the bar leads to them then, though no port is configured. */
+/**
+ * Whether this browser has seen pipelines or their markers: the bar then links to them even if no port is configured.
+ */
 import { stored } from "./preferences.js";
 
 /** The topic of all pipelines' markers. */

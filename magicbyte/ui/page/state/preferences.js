@@ -2,7 +2,7 @@
 import { effect, signal } from "../vendor/ui.js";
 
 /**
- * A signal that localStorage keeps.
+ * A signal whose value is kept in localStorage.
  * @template T
  * @param {string} name
  * @param {T} initial

@@ -1,4 +1,4 @@
-/** What the user may do by the registry's access rules. The views ask for it, and `may` looks it up. */
+/** The user's rights by the registry's access rules. The views request them, and `may` looks them up. */
 import { lackWords } from "../text/phrases.js";
 import { signal } from "../vendor/ui.js";
 
@@ -11,19 +11,19 @@ import { signal } from "../vendor/ui.js";
 /** @type {KnownRights} */
 const NONE = { subjects: {}, contexts: {} };
 
-/** What is known of the user's rights. @type {import("../vendor/ui.js").Signal<KnownRights>} */
+/** The user's rights, as far as they are known. @type {import("../vendor/ui.js").Signal<KnownRights>} */
 export const rights = signal(NONE);
 
-/** Incremented when the rights have to be asked for again. */
+/** Incremented when the views must request the rights again. */
 export const rightsRound = signal(0);
 
-/** When each was asked for, in ms. @type {Map<string, number>} */
+/** When the rights on each key were requested, in ms. @type {Map<string, number>} */
 const asked = new Map();
-/** Rules may change while the page is open: a view that opens later than this asks again. */
+/** Rules may change while the page is open, so a view requests rights that are older than this again. */
 const FRESH_MS = 30_000;
 
 /**
- * Of these names, those that have to be asked for now; notes that they are.
+ * Returns the names whose rights must be requested now, and marks them as requested.
  * @param {string[]} keys
  */
 export function stale(keys) {
@@ -34,7 +34,7 @@ export function stale(keys) {
 }
 
 /**
- * Takes an answer of the registry.
+ * Stores the rights of a registry's answer.
  * @param {string} context
  * @param {Record<string, string[]>} subjects by names with contexts
  * @param {ContextRights} ofContext
@@ -47,13 +47,13 @@ export function learn(context, subjects, ofContext) {
   };
 }
 
-/** Forgets the rights of the user before, and asks again. */
+/** Forgets the previous user's rights, and requests the current user's. */
 export function forgetRights() {
   rights.value = NONE;
   askRightsAgain();
 }
 
-/** Asks again: a refusal shows that the rights have changed. */
+/** Requests the rights again after a refusal, which shows that they have changed. */
 export function askRightsAgain() {
   asked.clear();
   rightsRound.value++;
@@ -72,7 +72,7 @@ const NEEDS = {
 };
 
 /**
- * Which right one lacks for an action, as a sentence; empty if none, or if that is not known.
+ * The rights that the user lacks for an action, as a sentence; empty if none or unknown.
  * @param {string} action as in `may`
  * @param {string} subject with its context; empty for none
  * @param {string} context
@@ -85,7 +85,7 @@ export function lackOf(action, subject, context) {
     return lacking(NEEDS[action], known.settings, place);
   }
   if (action === "import") {
-    // The lines of settings take ALTER_CONFIGS alone.
+    // An import that only has settings needs ALTER_CONFIGS alone.
     if (known.settings.includes("ALTER_CONFIGS")) return "";
     return lacking(["WRITE", "ALTER_CONFIGS"], known.someSubject, "any subject");
   }

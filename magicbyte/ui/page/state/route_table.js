@@ -1,5 +1,5 @@
 /**
- * The pages: one row each. The first row that fits the path is taken.
+ * The pages, one row each. The first row that matches the path wins.
  *
  * A row has the path as the API has it, the view's name in view_modules.js, the style sheets of the view, and the page's
  * title. index.html has the list's styles already.

@@ -1,7 +1,7 @@
 /**
  * The pages by their path, and the URL as the page's state.
  *
- * The page's URL is the API's URL behind `/ui`: the part before it is any prefix that a proxy adds.
+ * The page's URL is the API's URL behind `/ui`: a proxy may add any prefix before `/ui`.
  */
 import { printQuery } from "../api/encode_url.js";
 import { ROWS } from "./route_table.js";
@@ -62,12 +62,12 @@ function decode(segment) {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment; // a lone % that someone typed
+    return segment; // a stray % in a typed address
   }
 }
 
 /**
- * The address of a page, with the proxy's prefix and the context.
+ * The address of a page, including the proxy's prefix and the context.
  * @param {string} path encoded, such as path`/subjects/${subject}`
  * @param {Query} [query]
  * @param {{hash?: string, context?: string}} [options] another context than the current one
@@ -88,7 +88,7 @@ export function go(path, query, { replace = false, ...rest } = {}) {
 }
 
 /**
- * Changes the current page's query; null removes a name.
+ * Changes the current page's query; null removes a parameter.
  * @param {Query} patch
  * @param {{replace?: boolean}} [options]
  */
@@ -97,7 +97,7 @@ export function setQuery(patch, { replace = true } = {}) {
   goTo(href(path, { ...query, ...patch }, { hash }), { replace, quiet: true });
 }
 
-/** The focus and scroll positions of pages that were left, by the key of the history entry. */
+/** The focus and scroll positions of visited pages, by the key of the history entry. */
 const places = new Map();
 
 /**

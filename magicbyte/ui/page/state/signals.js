@@ -1,4 +1,4 @@
-/** State that several pages share: settings, the node, the listing of subjects, and what one may do. */
+/** State that several pages share: settings, the node, the listing of subjects, and what the user may do. */
 import { isReadOnly, refusesVersions } from "./modes.js";
 import { lackOf } from "./rights.js";
 import { route } from "./routes.js";
@@ -8,7 +8,7 @@ import { computed, signal } from "../vendor/ui.js";
 /** @typedef {import("./types.d.ts").Config} Config */
 /** @typedef {import("../api/types.d.ts").Overview} Overview */
 
-/** The page's configuration, which index.html contains; these values without a page. */
+/** The page's configuration from index.html; tests without a page use these values. */
 export const config = signal(
   /** @type {Config} */ ({
     name: "",
@@ -33,7 +33,8 @@ function readConfig() {
 export const context = computed(() => route.value.context);
 
 /**
- * Whether the registry can be reached. `retryAt` is the time in ms of the next question, `since` that of the first failure.
+ * Whether the registry can be reached. `retryAt` is the time of the next try in ms, `since` the time of the first
+ * failure.
  * @type {import("../vendor/ui.js").Signal<{up: boolean, leaderless?: boolean, message?: string, requestId?: string, since?: number, retryAt?: number}>}
  */
 export const online = signal({ up: true });
@@ -42,7 +43,7 @@ export const online = signal({ up: true });
 export const comebacks = signal(0);
 
 /**
- * The node that answers: `/health/ready`. `offset` is moved on by the change feed.
+ * The node that answers: `/health/ready`. The change feed updates `offset`.
  * @type {import("../vendor/ui.js").Signal<{leader?: boolean, offset?: number, lag?: number, leaderUrl?: string, problem?: string} | null>}
  */
 export const me = signal(null);
@@ -60,7 +61,7 @@ export const overview = signal(null);
 export const changes = signal([]);
 
 /**
- * Refusals by `action subject`: what a 403 or 42205 said last.
+ * Refusals by `action subject`: the message of the last 403 or 42205.
  * @type {import("../vendor/ui.js").Signal<Record<string, string>>}
  */
 const refusals = signal({});
@@ -81,11 +82,11 @@ const WRITES = new Set([
   "replay",
 ]);
 
-/** Actions that a mode other than READWRITE does not refuse. */
+/** Actions that every mode allows. */
 const DESPITE_MODE = new Set(["mode", "config", "produce", "topics", "replay"]);
 
 /**
- * Tells whether a control may be used. A control that may not is shown disabled with the reason.
+ * Whether the user may do an action. If not, views disable its control and show the reason.
  * @param {string} action register, force, delete, undelete, purge, config, mode, tags, import, produce, topics or replay
  * @param {string} [subject]
  * @returns {{allowed: boolean, reason: string}}
@@ -128,7 +129,7 @@ export function qualified(subject) {
 }
 
 /**
- * Remembers that the registry refused an action; `may` tells so from then on.
+ * Remembers that the registry refused an action; `may` then returns the reason.
  * @param {string} action
  * @param {string} subject
  * @param {string} reason

@@ -1,4 +1,4 @@
-/** The link of a subject, in its own context. */
+/** The link to a subject, in the subject's own context. */
 import { splitSubject } from "../text/split_subject.js";
 import { path } from "../api/encode_url.js";
 import { href } from "./routes.js";

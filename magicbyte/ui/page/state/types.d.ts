@@ -31,7 +31,7 @@ export interface Location {
   row: RouteRow | null;
 }
 
-/** What index.html contains; `/ui/config.json` has the same. */
+/** The configuration in index.html; `/ui/config.json` returns the same. */
 export interface Config {
   name: string;
   color: string;
@@ -39,7 +39,7 @@ export interface Config {
   restAvailable: boolean;
   /** Whether `magicbyte.ui.pipelines` names metrics ports. */
   pipelinesConfigured: boolean;
-  /** Whether lists may leave out what the user may not see. */
+  /** Whether lists may omit entries that the user may not see. */
   accessRules: boolean;
   /** The registry's address relative to the page's folder: `../`, or `registry/` behind `magicbyte ui`. */
   registryBase: string;

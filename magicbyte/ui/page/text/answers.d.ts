@@ -1,9 +1,9 @@
-// Answers of the registry's extensions that several pages read: outline, compare and graph.
+// Responses of the registry's extensions that several views read: outline, compare and graph.
 
 export type Direction = "BACKWARD" | "FORWARD";
 export type Place = { line: number; column: number };
 
-/** An entry of an outline: a field, a type, a symbol. Defaults and attributes are source texts. */
+/** An entry of an outline: a field, a type, a symbol. Defaults and attributes are texts from the source. */
 export interface OutlineNode {
   path: string;
   name: string;
@@ -31,7 +31,7 @@ export interface Outline {
   outline: OutlineNode;
 }
 
-/** Why something breaks, as `?explain=true` tells it. */
+/** An explanation of a break, as `?explain=true` returns it. */
 export interface Finding {
   rule: string;
   severity: "error" | "warning";
@@ -53,7 +53,7 @@ export interface Finding {
 
 export interface Change {
   path: string;
-  /** The names of the fields around it and its own; another version of the registry has none. */
+  /** The path by field names; another version of the registry does not return it. */
   fieldPath?: string;
   name: string | null;
   kind: "added" | "removed" | "renamed" | "renumbered" | "moved" | "changed";

@@ -1,8 +1,9 @@
 /**
- * Bytes of messages as a person pastes and reads them: hexadecimal, base64, `\x00`; and the parts of a message's frame.
+ * Parses and prints the bytes of messages (hexadecimal, base64, `\x00` escapes), and finds the parts of a message's
+ * frame.
  *
- * A message begins with its frame: a zero and a schema id in four bytes, or a one and a guid in sixteen; for Protobuf
- * the message indexes follow.
+ * A message begins with its frame: the byte 0 and a schema id in four bytes, or the byte 1 and a guid in sixteen bytes.
+ * In Protobuf, the message indexes follow.
  */
 import { counted } from "./counted.js";
 
@@ -11,7 +12,7 @@ import { counted } from "./counted.js";
 /** @typedef {"magic" | "id" | "guid" | "index" | "payload"} Kind */
 /** @typedef {{kind: Kind, from: number, to: number, words: string}} Cell */
 
-/** The most bytes that are read from a text: the limit of `/ui/decode`. */
+/** The most bytes that a text may stand for: the limit of `/ui/decode`. */
 export const MOST_BYTES = 1 << 20;
 
 const ID_END = 5;
@@ -22,7 +23,7 @@ const ESCAPES = { n: 10, r: 13, t: 9, b: 8, f: 12, v: 11, a: 7, e: 27, "\\": 92,
 /**
  * The bytes that a text stands for.
  * @param {string} text
- * @param {Form} [form] by default the form is guessed
+ * @param {Form} [form] guessed by default
  * @returns {Parsed}
  */
 export function parseBytes(text, form = guess(text)) {
@@ -33,7 +34,7 @@ export function parseBytes(text, form = guess(text)) {
 }
 
 /**
- * The form of a text. What is both hexadecimal and base64 is hexadecimal, unless it begins as the base64 of a frame.
+ * Guesses the form of a text. A text that fits both counts as hexadecimal, unless it begins like the base64 of a frame.
  * @param {string} text
  * @returns {Form}
  */
@@ -68,7 +69,7 @@ function parseHex(text) {
 }
 
 /**
- * The digits of a dump by xxd or `hexdump -C`, without offsets and text; null if the text is no dump.
+ * The digits of a dump by xxd or `hexdump -C`, without the offsets and the characters; null if the text is not a dump.
  * @param {string} text
  */
 function dumpLines(text) {
@@ -100,7 +101,7 @@ function parseBase64(text) {
 }
 
 /**
- * Text with escapes, as Python and C print bytes: `b'\x00\x00abc\n'`.
+ * Parses a text with escapes, as Python and C print bytes: `b'\x00\x00abc\n'`.
  * @param {string} text
  * @returns {Parsed}
  */
@@ -190,7 +191,7 @@ function guidText(bytes) {
 }
 
 /**
- * Message indexes in words: the path from the file's messages through nested ones.
+ * Message indexes in words: the path from a message of the file through its nested messages.
  * @param {Uint8Array} bytes
  */
 function indexWords(bytes) {

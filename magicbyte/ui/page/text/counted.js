@@ -10,7 +10,7 @@ import { grouped } from "./grouped.js";
 export const counted = (count, one, many = one + "s") => `${grouped(count)} ${numbered(count, one, many)}`;
 
 /**
- * A word in the number that a count asks for: `is` of 1, `are` of 2.
+ * Singular or plural form of a word for a count: `is` for 1, `are` for 2.
  * @param {number} count
  * @param {string} one
  * @param {string} [many]

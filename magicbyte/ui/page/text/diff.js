@@ -1,4 +1,4 @@
-/** Compares two texts by lines, and the changed lines by words. */
+/** Compares two texts line by line, and the changed lines word by word. */
 
 import { diffArrays, diffWordsWithSpace } from "../vendor/diff.js";
 import { Lines, segmentsOf } from "./positions.js";
@@ -6,12 +6,12 @@ import { Lines, segmentsOf } from "./positions.js";
 /** @import { Layout } from "./pretty.js" */
 /** @typedef {[number, number]} Mark A span of a line, in UTF-16 units from 0. */
 /**
- * One row of the comparison. Lines count from 1; 0 means that the side has no such line.
+ * One row of the comparison. Lines count from 1; 0 means that this side has no line in the row.
  * @typedef {{old: number, new: number, same: boolean, oldMarks: Mark[], newMarks: Mark[]}} Row
  */
 /** @typedef {{same: boolean, old: number, new: number, oldCount: number, newCount: number}} Hunk */
 
-/** Hunks with more lines than this are not searched for changed words. */
+/** Larger hunks, in lines, get no word comparison. */
 const WORDS_UP_TO = 2000;
 
 /**
@@ -42,7 +42,7 @@ export function diffLines(before, after, { timeout = 300 } = {}) {
 }
 
 /**
- * What makes a line equal to another: its text, in JSON without the comma that its place in the list demands.
+ * The keys by which lines are compared: the text; in JSON, without a comma at the end.
  * @param {Lines} lines
  * @param {boolean} json
  */
@@ -56,7 +56,7 @@ function keysOf(lines, json) {
 }
 
 /**
- * Equal and changed stretches in turn; null if the search takes longer than `timeout`.
+ * Equal and changed hunks, alternating; null if the comparison takes longer than `timeout`.
  * @param {string[]} before
  * @param {string[]} after
  * @param {number} timeout
@@ -118,8 +118,8 @@ function lineNumbers(before, after) {
 }
 
 /**
- * Moves each pure insertion and each pure removal to where it begins and ends with a whole object, if its surroundings
- * allow several places.
+ * Moves each pure insertion and each pure removal so that it begins and ends with a whole object, if equal lines around
+ * the hunk allow several positions.
  * @param {Hunk[]} hunks
  * @param {string[]} before
  * @param {string[]} after
@@ -148,7 +148,7 @@ function slid(hunks, before, after) {
 }
 
 /**
- * How badly a changed stretch is cut: little indentation and no closing bracket at its head are good.
+ * Cost of a hunk's borders: low for little indentation and for no closing bracket at the start.
  * @param {string[]} lines
  * @param {number} start
  * @param {number} end
@@ -212,8 +212,8 @@ function pushChanged(rows, hunk, before, oldLines, after, newLines) {
 }
 
 /**
- * The spans that differ between two lines, given as their tokens. Long texts inside a token are compared by words. Lines
- * with little in common have no marks: the whole line is the change.
+ * The spans that differ between two lines, which are given as tokens. Compares long texts inside a token word by word.
+ * Lines with little in common get no marks: the whole line is the change.
  * @param {string[]} before
  * @param {string[]} after
  * @returns {[Mark[], Mark[]]}
@@ -255,7 +255,7 @@ export function marksOf(before, after) {
   return common * 4 < Math.min(old, fresh) - indent(before.join("")) ? [[], []] : [oldMarks, newMarks];
 }
 
-/** Whether a changed stretch is one token with words in it. @param {string[]} tokens */
+/** Whether the changed tokens are a single token that contains words. @param {string[]} tokens */
 function isProse(tokens) {
   return tokens.length === 1 && /\S\s+\S/.test(tokens[0]);
 }

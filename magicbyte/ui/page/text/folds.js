@@ -1,4 +1,4 @@
-/** Folds long stretches of equal lines, and names the record that the next visible line lies in. */
+/** Folds long runs of equal lines, and names the record around the next visible line. */
 
 import { Lines } from "./positions.js";
 
@@ -8,7 +8,7 @@ import { Lines } from "./positions.js";
 /** @typedef {{name: string, from: number, to: number}} Scope */
 /** @typedef {{fold: true, from: number, to: number, name: string} | {fold: false, index: number}} Item */
 
-/** Stretches of at most this many lines are shown. */
+/** Runs of at most this many lines are not folded. */
 const SHORTEST = 6;
 const LINES_BEFORE = 2;
 const LINES_AFTER = 1;
@@ -17,7 +17,7 @@ const LINES_AFTER = 1;
  * The rows to show, and the folds between them; `from` and `to` (exclusive) are indexes of rows.
  * @param {Row[]} rows
  * @param {(row: Row) => string} nameOf the record around a row, or ""
- * @param {(index: number) => boolean} [keep] rows that stay visible, for example because a note hangs on them
+ * @param {(index: number) => boolean} [keep] rows that stay visible, for example because a note belongs to them
  * @returns {Item[]}
  */
 export function fold(rows, nameOf, keep = () => false) {
@@ -104,7 +104,7 @@ function jsonScopes(layout) {
 /**
  * @param {Layout} layout
  * @param {{key: string, name: string, type: string}} object
- * @param {string} container the key under which the object's container stands
+ * @param {string} container the key of the object's container
  */
 function scopeName(layout, object, container) {
   if (layout.type === "AVRO") {

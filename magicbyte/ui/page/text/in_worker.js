@@ -1,4 +1,4 @@
-/** Lays out and compares large texts in a worker, so the page stays responsive; small texts are done at once. */
+/** Lays out and compares large texts in a worker, so the page stays responsive. Small texts run in the page itself. */
 
 import { diffLines } from "./diff.js";
 import { unpacked } from "./packed_tokens.js";
@@ -7,22 +7,22 @@ import { asStored, pretty } from "./pretty.js";
 /** @import { Row } from "./diff.js" */
 /** @import { Layout, SchemaType } from "./pretty.js" */
 /** @typedef {{text: string, type: SchemaType}} Source */
-/** @typedef {{stored: Layout, laidOut: Layout}} Layouts A text as it is stored, and pretty. */
+/** @typedef {{stored: Layout, laidOut: Layout}} Layouts The stored text and the pretty text. */
 
-/** Texts up to this many characters are handled in the page: the worker would take longer to start. */
+/** Texts up to this many characters run in the page: starting the worker would take longer. */
 const SMALL = 60_000;
-/** How long a comparison may take, in ms; then the page shows the list of changes alone. */
+/** Time limit of a comparison, in ms. After it, the page shows only the list of changes. */
 const TIMEOUT = 300;
 
 /** @type {Worker | null} */
 let worker = null;
 let asked = 0;
 
-/** Whether a text is laid out in the page itself. @param {string} text */
+/** Whether the page lays out a text without the worker. @param {string} text */
 export const isSmall = (text) => text.length <= SMALL;
 
 /**
- * A small text as it is stored, and pretty.
+ * Lays out a small text: stored and pretty.
  * @param {Source} source
  * @returns {Layouts}
  */
@@ -32,7 +32,7 @@ export function layOutSmall({ text, type }) {
 }
 
 /**
- * A text as it is stored, and pretty.
+ * Lays out a text: stored and pretty.
  * @param {Source} source
  * @param {AbortSignal} [signal]
  * @returns {Promise<Layouts>}
@@ -66,7 +66,7 @@ export async function compareTexts(before, after, signal) {
 }
 
 /**
- * Lets the worker do a job.
+ * Runs a job in the worker.
  * @param {"compare" | "layOut"} job
  * @param {Record<string, unknown>} fields
  * @param {AbortSignal | undefined} signal

@@ -1,6 +1,6 @@
 /**
- * Merges two changes of one text, line by line. Lines are taken as they are: numbers, the order of keys and duplicate
- * keys stay. Of a JSON text, only the commas at the ends of lines are set again.
+ * Merges two changes of one text, line by line. Keeps numbers, the order of keys and duplicate keys. In JSON, it only
+ * sets the commas at the ends of lines again.
  */
 
 import { hunksOf } from "./diff.js";
@@ -8,21 +8,23 @@ import { hunksOf } from "./diff.js";
 /** @typedef {"mine" | "theirs" | "both"} Choice `both`: theirs, then mine */
 /** @typedef {"same" | "mine" | "theirs" | "equal" | "conflict"} Kind */
 /**
- * A stretch of the three texts. All stretches together have each line of each text once, in its order.
+ * A piece of the three texts. All pieces together have each line of each text once, in order.
  * @typedef {{kind: Kind, base: string[], mine: string[], theirs: string[]}} Piece `mine`, `theirs`: only this side
  *   changed it; `equal`: both changed it in the same way; `conflict`: in different ways
  */
-/** A changed stretch: lines `start` to `end` of the base are lines `from` to `to` of a side, from 0, without the end. */
+/**
+ * A changed region: lines `start` to `end` of the base became lines `from` to `to` of a side; from 0, ends excluded.
+ */
 /** @typedef {{start: number, end: number, from: number, to: number}} Region */
 /** Changes of both sides that touch each other. @typedef {{start: number, end: number, mine: Region[], theirs: Region[]}} Group */
 
 /**
- * The stretches of a merge, or null if comparing the texts takes longer than `timeout`.
+ * The pieces of a merge, or null if comparing the texts takes longer than `timeout`.
  * @param {string} base
  * @param {string} mine
  * @param {string} theirs
- * @param {{json?: boolean, timeout?: number}} [options] `json`: all are pretty JSON, so a comma at a line's end belongs
- *   to the line's place; `timeout` in milliseconds
+ * @param {{json?: boolean, timeout?: number}} [options] `json`: all texts are pretty JSON, so a comma at a line's end
+ *   belongs to the line's place; `timeout` in milliseconds
  * @returns {Piece[] | null}
  */
 export function mergeTexts(base, mine, theirs, { json = false, timeout = 300 } = {}) {
@@ -62,7 +64,7 @@ export function mergeTexts(base, mine, theirs, { json = false, timeout = 300 } =
 }
 
 /**
- * The merged text; null as long as a conflict has no choice.
+ * The merged text; null while a conflict has no choice.
  * @param {Piece[]} pieces
  * @param {(Choice | undefined)[]} choices by the number of the conflict
  * @param {{json?: boolean}} [options] as for `mergeTexts`
@@ -81,7 +83,7 @@ export function mergedText(pieces, choices, { json = false } = {}) {
 }
 
 /**
- * The lines that a stretch gives to the merged text.
+ * The lines of the merged text that come from a piece.
  * @param {Piece} piece
  * @param {Choice} [choice] of a conflict
  * @returns {string[]}
@@ -91,7 +93,7 @@ export function linesOf({ kind, mine, theirs }, choice) {
   return kind === "theirs" ? theirs : mine;
 }
 
-/** Whether both sides of a conflict can stand one after the other: each of them only adds lines. @param {Piece} piece */
+/** Whether a conflict can keep both sides, one after the other: it can if both only add lines. @param {Piece} piece */
 export function mayTakeBoth({ kind, base }) {
   return kind === "conflict" && base.length === 0;
 }
@@ -113,7 +115,7 @@ function regionsOf(base, side, timeout) {
 }
 
 /**
- * The changes of both sides in the order of the base; those that touch are one group.
+ * Groups the changes of both sides in the order of the base. Changes that touch form one group.
  * @param {Region[]} mine
  * @param {Region[]} theirs
  * @returns {Group[]}
@@ -137,8 +139,8 @@ function grouped(mine, theirs) {
 }
 
 /**
- * Whether a change of one side meets the next one of the other side. Lines that are replaced one by one are apart from
- * the next line.
+ * Whether a change of one side touches the next change of the other side. Two adjacent changes that keep their number
+ * of lines do not touch.
  * @param {Region} first
  * @param {Region} next
  */
@@ -150,8 +152,8 @@ function touches(first, next) {
 const isLineByLine = ({ start, end, from, to }) => end - start === to - from;
 
 /**
- * How many lines of a side stand for a stretch of the base.
- * @param {Region[]} regions the side's changes in the stretch
+ * How many lines a side has for lines `start` to `end` of the base.
+ * @param {Region[]} regions the side's changes in these lines
  * @param {number} start
  * @param {number} end
  */
@@ -159,7 +161,7 @@ const sizeOf = (regions, start, end) =>
   regions.reduce((size, region) => size + region.to - region.from - (region.end - region.start), end - start);
 
 /**
- * What becomes of changes that meet: how many lines of mine and of theirs are equal, of one side, or in conflict.
+ * Splits changes that touch into equal lines, lines of one side, and conflicts: a kind and the lines of each side.
  * @param {string[]} mine
  * @param {string[]} theirs
  * @param {number} replaced how many lines of the base they replace
@@ -168,7 +170,7 @@ const sizeOf = (regions, start, end) =>
 function partsOf(mine, theirs, replaced) {
   const isEqual = mine.length === theirs.length && mine.every((line, index) => line === theirs[index]);
   if (isEqual) return [["equal", mine.length, theirs.length]];
-  // Lines of a replaced stretch belong together; of added ones, both sides may have added the same at an end.
+  // Replaced lines stay together. Of added lines, both sides may have added the same lines at the start or the end.
   const head = replaced === 0 ? commonHead(mine, theirs) : 0;
   const tail = replaced === 0 ? commonTail(mine.slice(head), theirs.slice(head)) : 0;
   const [left, right] = [mine.length - head - tail, theirs.length - head - tail];
@@ -178,7 +180,11 @@ function partsOf(mine, theirs, replaced) {
   return parts.filter(([, one, other], index) => index === 1 || one + other > 0);
 }
 
-/** The length of the longest common beginning that closes all its brackets. @param {string[]} one @param {string[]} other */
+/**
+ * The length of the longest common prefix that closes all its brackets.
+ * @param {string[]} one
+ * @param {string[]} other
+ */
 function commonHead(one, other) {
   let [closed, depth] = [0, 0];
   for (let at = 0; at < Math.min(one.length, other.length) && one[at] === other[at]; at += 1) {
@@ -189,7 +195,11 @@ function commonHead(one, other) {
   return closed;
 }
 
-/** The length of the longest common end that opens all its brackets. @param {string[]} one @param {string[]} other */
+/**
+ * The length of the longest common suffix that opens all its brackets.
+ * @param {string[]} one
+ * @param {string[]} other
+ */
 function commonTail(one, other) {
   let [whole, depth] = [0, 0];
   for (let size = 1; size <= Math.min(one.length, other.length) && one.at(-size) === other.at(-size); size += 1) {

@@ -1,4 +1,4 @@
-/** Tokens as numbers in buffers, which a worker hands over without copying them. */
+/** Tokens as numbers in buffers, which a worker transfers without a copy. */
 
 /** @import { Kind, Tokens } from "./tokens_json.js" */
 /** @typedef {{kinds: Uint8Array<ArrayBuffer>, starts: Uint32Array<ArrayBuffer>, ends: Uint32Array<ArrayBuffer>}} Packed */

@@ -1,4 +1,7 @@
-/** The phrases for facts that several views show: where a setting is from, what is unknown, which right is missing. */
+/**
+ * The phrases for facts that several views show: the origin of a setting, why a value is unknown, which right is
+ * missing.
+ */
 
 import { numbered } from "./counted.js";
 
@@ -7,13 +10,13 @@ const ORIGINS = {
   subject: "its own",
   context: "from the context",
   global: "from the registry",
-  // A subject inherits the server's default as it inherits what is set on the registry.
+  // A subject inherits the server's default in the same way as a setting of the registry.
   server: "from the registry",
   inherited: "inherited",
 };
 
 /**
- * Where a setting is from; empty if that is not known.
+ * The origin of a setting in words; empty if unknown.
  * @param {string | undefined} origin as the API has it: subject, context, global or server
  * @param {boolean} [ofRegistry] whether it is a setting of the registry itself
  */
@@ -35,10 +38,10 @@ export const GAPS = {
   unknown: "unknown",
 };
 
-/** The same in one word, for a narrow column. @type {Record<Gap, string>} */
+/** Why there is no value, in one or two words, for a narrow column. @type {Record<Gap, string>} */
 export const BRIEF_GAPS = { ...GAPS, forbidden: "forbidden", costly: "too costly" };
 
-/** The same as a heading. @type {Record<Gap, string>} */
+/** Why there is no value, as a heading. @type {Record<Gap, string>} */
 export const GAP_HEADS = {
   absent: "Not there",
   forbidden: "You may not read it",
@@ -51,7 +54,7 @@ export const HIDDEN_BY_RULES = "The access rules do not let you read it.";
 export const READ_ONLY_PAGE = "This page is read-only: magicbyte.ui.read.only is set.";
 
 /**
- * Which rights one lacks for an action.
+ * The rights that the user lacks for an action, as a sentence.
  * @param {string[]} operations such as WRITE
  * @param {string} resource such as `the subject orders-value`
  */

@@ -42,7 +42,7 @@ export class Lines {
     return end > this.starts[line - 1] && this.text[end - 1] === "\r" ? end - 1 : end;
   }
 
-  /** The offset of a place; places outside of the text are moved to its nearest end. @param {Place} place */
+  /** The offset of a place; a place outside the text counts as its nearest end. @param {Place} place */
   offsetOf({ line, column }) {
     if (line < 1) return 0;
     if (line > this.count) return this.text.length;
@@ -87,7 +87,7 @@ export function lastAtMost(sorted, value) {
 }
 
 /**
- * Carries places between two layouts of one text, which have the same tokens.
+ * Maps places between two layouts of one text; both layouts have the same tokens.
  */
 export class Bridge {
   /**
@@ -132,7 +132,7 @@ function carried(place, tokens, lines, toTokens, toLines) {
 }
 
 /**
- * The coloured pieces of one line; a piece is marked if it lies in one of `marks` (columns in UTF-16 units, from 0).
+ * The coloured segments of a line. Segments inside one of `marks` are marked (columns in UTF-16 units, from 0).
  * @param {Layout} layout
  * @param {Lines} lines
  * @param {number} line
@@ -163,7 +163,7 @@ export function segmentsOf(layout, lines, line, marks = []) {
 }
 
 /**
- * A span cut at the borders of marks.
+ * Cuts a span at the borders of the marks.
  * @param {number} start
  * @param {number} end
  * @param {ReadonlyArray<readonly [number, number]>} marks

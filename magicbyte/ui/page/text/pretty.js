@@ -1,6 +1,6 @@
 /**
  * Lays a schema's text out for reading. Only the space between tokens changes: numbers, escapes, the order of keys and
- * duplicate keys stay, so token i of the pretty text is token i of the stored one.
+ * duplicate keys stay, so token i of the pretty text is token i of the stored text.
  */
 
 import { tokenizeJson } from "./tokens_json.js";
@@ -15,7 +15,7 @@ import { tokenizeProto } from "./tokens_proto.js";
  */
 
 const INDENT = 2;
-/** Deeper levels are no longer indented. */
+/** Deeper levels get no further indentation. */
 const DEEPEST = 60;
 /** Arrays of plain values stay on one line up to this width. */
 const WIDTH = 80;
@@ -31,7 +31,7 @@ export function asStored(text, type) {
 }
 
 /**
- * The stored text, pretty. A .proto text that has lines already keeps them.
+ * The pretty layout of a stored text. A .proto text with several lines keeps them.
  * @param {Layout} stored
  * @returns {Layout}
  */
@@ -68,7 +68,7 @@ function jsonGaps({ text, tokens }) {
   /** @type {string[]} */
   const gaps = new Array(count).fill("");
   let depth = 0;
-  /** The last token of the array that is printed on one line. */
+  /** The last token of the array that currently prints on one line. */
   let inlineEnd = -1;
   let column = 0;
   for (let index = 0; index < count; index += 1) {
@@ -142,7 +142,7 @@ function protoGaps({ text, tokens }) {
   /** @type {string[]} */
   const gaps = new Array(count).fill("");
   let depth = 0;
-  /** Brackets of options and of literals inside them: no lines within. */
+  /** The depth in brackets of options and their literals, which stay on one line. */
   let nested = 0;
   for (let index = 0; index < count; index += 1) {
     const token = text.slice(tokens.starts[index], tokens.ends[index]);

@@ -1,10 +1,13 @@
-/** The name of what a text defines: `nyc.Flight`, the title of a JSON Schema, the first message of a .proto text. */
+/**
+ * The name of the type that a text defines: `nyc.Flight`, the title of a JSON Schema, the first message of a .proto
+ * text.
+ */
 
 import { tokenizeProto } from "./tokens_proto.js";
 
 /** @import { SchemaType } from "./pretty.js" */
 
-/** @param {string} text @param {SchemaType} type @returns {string} empty if it has no name */
+/** @param {string} text @param {SchemaType} type @returns {string} empty if the text has no name */
 export function recordName(text, type) {
   if (type === "PROTOBUF") return protoName(text);
   /** @type {any} */
@@ -20,7 +23,7 @@ export function recordName(text, type) {
   return typeof namespace === "string" && namespace && !name.includes(".") ? `${namespace}.${name}` : name;
 }
 
-/** The first message of a .proto text is searched for in so many characters. */
+/** The search for the first message of a .proto text ends after this many characters. */
 const HEAD = 100_000;
 
 /** @param {string} whole */

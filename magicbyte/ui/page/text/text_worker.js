@@ -1,11 +1,11 @@
-/** Lays out and compares large texts beside the page: takes `{number, job, ...}`, answers `{number, answer}`. */
+/** Worker that lays out and compares large texts: receives `{number, job, ...}`, posts `{number, answer}`. */
 
 import { diffLines } from "./diff.js";
 import { lineStarts } from "./positions.js";
 import { packed } from "./packed_tokens.js";
 import { asStored, pretty } from "./pretty.js";
 
-/** Longer texts are not compared by line: the rows alone would hold the page up. */
+/** Longer texts get no comparison by line: their rows alone would block the page. */
 const MOST_LINES = 60_000;
 
 /** @type {Record<string, (asked: any) => {answer: any, transfer?: ArrayBuffer[]}>} */

@@ -1,14 +1,14 @@
 /**
- * Splits JSON texts into tokens. It never fails: what is no JSON becomes a token of the kind `other`.
+ * Splits JSON texts into tokens. It never fails: invalid JSON becomes a token of the kind `other`.
  *
- * Tokens are columns instead of objects, so a text of some megabytes stays cheap.
+ * Tokens are columns instead of objects, so a text of several megabytes stays cheap.
  */
 
 /**
  * The tokens of a text: token i has the kind `kinds[i]` and spans `starts[i]` to `ends[i]`, in UTF-16 units.
  * @typedef {{kinds: Kind[], starts: ArrayLike<number>, ends: ArrayLike<number>}} Tokens
  */
-/** @typedef {{kinds: Kind[], starts: number[], ends: number[]}} Growing Tokens while they are found. */
+/** @typedef {{kinds: Kind[], starts: number[], ends: number[]}} Growing Tokens that are still being collected. */
 /** @typedef {"key" | "string" | "number" | "keyword" | "punctuation" | "name" | "comment" | "other"} Kind */
 
 const QUOTE = 34;
@@ -50,7 +50,7 @@ export function isSpace(code) {
 }
 
 /**
- * The end of the string that begins at `start`; an open string ends with its line.
+ * The end of the string that begins at `start`; an unclosed string ends at the end of its line.
  * @param {string} text
  * @param {number} start
  */
@@ -78,7 +78,7 @@ export function matchEnd(pattern, text, at) {
 }
 
 /**
- * The end of the character at `at`: a pair of surrogates is one character.
+ * The end of the character at `at`: a surrogate pair is one character.
  * @param {string} text
  * @param {number} at
  */
@@ -104,7 +104,7 @@ function kindOf(text, start, end) {
   return KEYWORDS.has(text.slice(start, end)) ? "keyword" : "other";
 }
 
-/** The string before a colon is a key. @param {string} text @param {Tokens} tokens */
+/** Turns the string before a colon into a key. @param {string} text @param {Tokens} tokens */
 function markKey(text, tokens) {
   const last = tokens.kinds.length - 1;
   if (last >= 0 && text.charCodeAt(tokens.starts[last]) === QUOTE) tokens.kinds[last] = "key";

@@ -1,4 +1,4 @@
-/** Splits .proto texts into tokens. It never fails: what is no Protobuf becomes a token of the kind `other`. */
+/** Splits .proto texts into tokens. It never fails: invalid Protobuf becomes a token of the kind `other`. */
 
 import { characterEnd, isSpace, matchEnd, stringEnd } from "./tokens_json.js";
 
@@ -79,7 +79,7 @@ function commentEnd(text, at) {
 }
 
 /**
- * The name of a field or of an enum's constant, before `=`, is a key, also if it is a word such as `optional`.
+ * Turns the name before `=` (of a field or an enum constant) into a key, even if it is a keyword such as `optional`.
  * @param {string} text
  * @param {Tokens} tokens
  */

@@ -1,4 +1,4 @@
-/** The health of the cluster: brokers, controller, racks, shares of the partitions, partitions in trouble, disks. */
+/** The health of the cluster: brokers, controller, racks, shares of the partitions, troubled partitions, disks. */
 import * as admin from "../../api/admin.js";
 import { Badge } from "../../parts/badges.js";
 import { Card } from "../../parts/cards.js";
@@ -49,7 +49,7 @@ function Health({ health }) {
 /** @param {{health: any}} props */
 function ClusterFigures({ health }) {
   const gone = health.brokers.filter((/** @type {any} */ broker) => !broker.is_online).length;
-  /** @type {[string, number, "bad" | "warn"][]} what, how many, how grave */
+  /** @type {[string, number, "bad" | "warn"][]} label, count, severity */
   const troubles = [
     ["Brokers that are gone", gone, "bad"],
     ["Partitions without a leader", health.offline_count, "bad"],

@@ -1,4 +1,4 @@
-/** Sizes in words. */
+/** Sizes with their units. */
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
 

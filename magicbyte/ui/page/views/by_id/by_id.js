@@ -1,4 +1,4 @@
-/** Where a schema id or a guid is used: the text, and the subjects by context. */
+/** The uses of a schema id or a guid: the text, and the subjects by context. */
 
 import { TypeBadge } from "../../parts/badges.js";
 import { CopyButton, CurlButton } from "../../parts/copying.js";

@@ -1,4 +1,4 @@
-/** A text as lines with numbers that are anchors; a range of lines can be selected, and references are links. */
+/** A text as numbered lines. The numbers are anchors, users can select a range of lines, and references are links. */
 
 import { numberedUpTo } from "../../parts/code_text.js";
 import { grouped } from "../../text/grouped.js";
@@ -15,12 +15,12 @@ import { VirtualList } from "./virtual_list.js";
 /** @import { FindState } from "./find_box.js" */
 /** @typedef {[number, number]} Range The first and the last line, from 1. */
 
-/** A longer line is shown without colours, and cut. */
+/** Longer lines are truncated and have no colours. */
 const COLOURED = 20_000;
 const LONGEST = 100_000;
 
 /**
- * The lines that a fragment names: `L3`, `L3-L9`; null for others.
+ * The lines that a fragment names: `L3`, `L3-L9`; null for other fragments.
  * @param {string} hash
  * @returns {Range | null}
  */
@@ -32,7 +32,7 @@ export function rangeOf(hash) {
 }
 
 /**
- * The place in the stored text that a fragment names: `at-1-267`, as a search finds it; null for others.
+ * The place in the stored text that a fragment names: `at-1-267`, as a search links it; null for other fragments.
  * @param {string} hash
  * @returns {import("../../text/positions.js").Place | null}
  */
@@ -46,7 +46,7 @@ export function hashOf([first, last]) {
   return first === last ? `L${first}` : `L${first}-L${last}`;
 }
 
-/** How many lines a text has; the line break at its end begins none. @param {Lines} lines */
+/** How many lines a text has; a line break at the end begins no new line. @param {Lines} lines */
 export const countOf = (lines) => lines.count > 1 && lines.lineText(lines.count) === "" ? lines.count - 1 : lines.count;
 
 /**
@@ -88,7 +88,7 @@ export function CodeLines({ layout, lines, selected, select, label, links, found
 }
 
 /**
- * The row to bring into view: that of the search, else the first one of the address.
+ * The row to scroll to: the row of the search, else the first row of the address.
  * @param {number} foundLine 0 for none
  * @param {Range | null} selected
  * @param {number} count

@@ -1,4 +1,4 @@
-/** Copies a selection that reaches over lines which are not in the document. */
+/** Copies a selection completely, including lines that are not in the document. */
 
 import { useEffect } from "../../vendor/ui.js";
 
@@ -25,12 +25,12 @@ export function useWholeCopy(box, lines) {
   }, [lines]);
 }
 
-/** The spacers that stand for lines. @param {HTMLElement} box */
+/** The spacers that replace lines. @param {HTMLElement} box */
 const gapsIn = (box) =>
   /** @type {HTMLElement[]} */ ([...box.querySelectorAll(".spacer")]).filter((spacer) => spacer.offsetHeight > 0);
 
 /**
- * The offset of a position of the document in the text; null outside of a line.
+ * Maps a position in the document to an offset in the text; null outside a line.
  * @param {Node} node
  * @param {number} offset
  * @param {Lines} lines
@@ -43,7 +43,7 @@ function offsetOf(node, offset, lines) {
   const number = Number(line.dataset.line);
   const before = document.createRange();
   before.setStart(text, 0);
-  // A position before the text, such as at its number, is the line's start.
+  // A position before the text, such as in the line number, counts as the line's start.
   if (before.comparePoint(node, offset) > 0) before.setEnd(node, offset);
   return Math.min(lines.starts[number - 1] + before.toString().length, lines.lineEnd(number));
 }

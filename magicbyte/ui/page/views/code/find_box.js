@@ -7,13 +7,13 @@ import { lastAtMost } from "../../text/positions.js";
 
 /** @import { Lines } from "../../text/positions.js" */
 
-/** At most this many places are found. */
+/** The most places that a search finds. */
 const MOST_FOUND = 10_000;
-/** The time without a key after which a search begins, in ms. */
+/** A search begins after this pause between keys, in ms. */
 const PAUSE = 150;
 
 /**
- * Places in a text, in UTF-16 units from its start; upper and lower case are the same.
+ * Finds places in a text, in UTF-16 units from its start; ignores case.
  * @typedef {{words: string, starts: number[], current: number}} FindState
  */
 
@@ -35,7 +35,7 @@ export function placesOf(text, words) {
 }
 
 /**
- * The search of a text, and its state: null for a text that is in the document as a whole.
+ * The search of a text and its state; null for a text whose lines are all in the document.
  * @param {Lines | null} lines
  * @param {string} words of the address
  */
@@ -51,7 +51,7 @@ export function useFind(lines, words) {
 export const lineOf = (lines, start) => lastAtMost(lines.starts, start) + 1;
 
 /**
- * The parts of a line that were found, as columns from 0.
+ * The matches in a line, as columns from 0.
  * @param {FindState} found
  * @param {Lines} lines
  * @param {number} line

@@ -1,4 +1,4 @@
-/** The coloured pieces of a line of code, as text nodes; characters that hide or turn text are shown as marks. */
+/** The coloured segments of a line of code, as text nodes. Marks show characters that hide or reverse text. */
 
 import { Shown } from "../../parts/hostile.js";
 import { html } from "../../vendor/ui.js";

@@ -1,4 +1,4 @@
-/** A text as it is stored, and pretty, as a hook: a long one comes later, from a worker. */
+/** The stored and the pretty layout of a text as a hook. The layouts of a long text come later, from a worker. */
 
 import { isSmall, layOut, layOutSmall } from "../../text/in_worker.js";
 import { useEffect, useMemo, useState } from "../../vendor/ui.js";
@@ -10,7 +10,7 @@ import { useEffect, useMemo, useState } from "../../vendor/ui.js";
 /**
  * @param {string} text
  * @param {SchemaType} type
- * @returns {{layouts: Layouts | null, error: any}} `layouts` is null until they are there
+ * @returns {{layouts: Layouts | null, error: any}} `layouts` is null until both are ready
  */
 export function useLayouts(text, type) {
   const small = useMemo(() => isSmall(text) ? layOutSmall({ text, type }) : null, [text, type]);

@@ -1,7 +1,7 @@
 /**
- * Long lists of rows. Only the rows near the view are in the document; spacers of the right height stand for the others.
- * So a text of megabytes has a few thousand nodes. The browser's own search finds only what is in the document: find_box.js
- * searches the whole text.
+ * Long lists of rows. Only the rows near the view are in the document; spacers of the right height replace the others.
+ * So a text of several megabytes has a few thousand nodes. The browser's search only finds rows in the document;
+ * find_box.js searches the whole text.
  */
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
@@ -10,20 +10,20 @@ import { BLOCK, blockCount, blocksNear, rowsOf, withSpacers } from "./visible_bl
 
 /** @import { Child } from "../../state/types.d.ts" */
 
-/** Lists up to this length are in the document as a whole. */
+/** Lists up to this length are completely in the document. */
 export const SHORT = 2000;
-/** So many rows of a longer list are printed. */
+/** The number of rows of a longer list that are printed. */
 const PRINTED = 5000;
 const ROW_HEIGHT = 20;
 
 /**
  * @typedef {object} WindowedProps
  * @property {any[]} items
- * @property {(item: any, index: number) => Child} render one element
- * @property {number} [goal] the row to bring into view when it changes, unless it is there already; -1 for none
+ * @property {(item: any, index: number) => Child} render renders one item
+ * @property {number} [goal] the row to scroll to when `goal` changes, unless the row is visible; -1 for none
  * @property {(row: number) => Element | null} [find] the element of a row
- * @property {number} [rowHeight] about that of a row, in px
- * @property {"div" | "tbody"} [tag] what a block is: the rows of a table need a tbody
+ * @property {number} [rowHeight] the approximate height of a row, in px
+ * @property {"div" | "tbody"} [tag] the element of a block: table rows need a tbody
  */
 
 /** @param {WindowedProps} props */
@@ -41,7 +41,7 @@ function LongList({ items, render, goal = -1, find = () => null, rowHeight = ROW
   const heights = useRef(/** @type {Map<number, number>} */ (new Map()));
   const heightOf = (/** @type {number} */ block) =>
     heights.current.get(block) ?? rowsOf(block, items.length) * rowHeight;
-  /** The row that is still to be brought into view. */
+  /** The row that the list still has to scroll to. */
   const wanted = useRef(goal);
   const lastGoal = useRef(goal);
   if (lastGoal.current !== goal) {
@@ -73,7 +73,7 @@ function LongList({ items, render, goal = -1, find = () => null, rowHeight = ROW
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(() => newest.current());
     };
-    // A scroll event does not bubble: the list may scroll in a box of its own.
+    // Scroll events do not bubble, so capture them: the list may be in its own scroll box.
     document.addEventListener("scroll", soon, { ...options, capture: true, passive: true });
     addEventListener("resize", () => {
       heights.current.clear();
@@ -86,7 +86,7 @@ function LongList({ items, render, goal = -1, find = () => null, rowHeight = ROW
       cancelAnimationFrame(frame);
     };
   }, []);
-  // After each render: the heights of what is shown, and the row that the address or the search names.
+  // After each render, measure the blocks, and scroll to the row of the address or the search.
   useLayoutEffect(() => {
     for (const block of blocksIn(list.current)) {
       heights.current.set(Number(block.dataset.block), block.getBoundingClientRect().height);
@@ -123,7 +123,7 @@ function LongList({ items, render, goal = -1, find = () => null, rowHeight = ROW
   `;
 }
 
-/** @param {{tag: "div" | "tbody", height: number, list: any}} props `list`: where to note the list's first element */
+/** @param {{tag: "div" | "tbody", height: number, list: any}} props `list`: the ref for the list's first element */
 const Spacer = ({ tag, height, list }) =>
   tag === "div" ? html`<div class="spacer" ref=${list} style=${{ height: `${height}px` }}></div>` : html`
     <tbody class="spacer" ref=${list} aria-hidden="true">
@@ -150,7 +150,10 @@ function blocksIn(first) {
   return /** @type {HTMLElement[]} */ ([...(first?.parentElement?.querySelectorAll(":scope > [data-block]") ?? [])]);
 }
 
-/** The blocks in which the selection begins and ends: without them it would be lost. @param {HTMLElement | null} first */
+/**
+ * The blocks in which the selection begins and ends. They stay in the document, or the selection would be lost.
+ * @param {HTMLElement | null} first
+ */
 function selectedBlocks(first) {
   const selection = getSelection();
   if (!selection || selection.isCollapsed) return [];

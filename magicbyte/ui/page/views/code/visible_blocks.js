@@ -1,8 +1,8 @@
-/** Which blocks of a long list are near the view: pure arithmetic on their heights. */
+/** Computes which blocks of a long list are near the view. Pure arithmetic on heights. */
 
-/** Rows of a block: what is added or removed at once. */
+/** The rows of a block, which the list adds or removes together. */
 export const BLOCK = 50;
-/** Blocks are in the document from this far above the view to as far below it, in px. */
+/** Blocks up to this far above or below the view are in the document, in px. */
 const MARGIN = 600;
 
 /** @param {number} rows */
@@ -11,15 +11,15 @@ export const blockCount = (rows) => Math.ceil(rows / BLOCK);
 /**
  * How many rows a block has.
  * @param {number} block
- * @param {number} rows of the list
+ * @param {number} rows the number of rows of the list
  */
 export const rowsOf = (block, rows) => Math.min(BLOCK, rows - block * BLOCK);
 
 /**
  * The first and the last block near the view.
  * @param {{count: number, heightOf: (block: number) => number, top: number, height: number}} view `top`: the list's top
- *   relative to the view's, in px; `height`: that of the view
- * @returns {[number, number]} the last one is before the first one if none is near
+ *   relative to the view's, in px; `height`: the height of the view
+ * @returns {[number, number]} `last` is less than `first` if no block is near
  */
 export function blocksNear({ count, heightOf, top, height }) {
   let first = -1;
@@ -37,11 +37,11 @@ export function blocksNear({ count, heightOf, top, height }) {
 }
 
 /**
- * The list as blocks to show and spacers for those between them; the first entry is always a spacer.
+ * The list as visible blocks, with spacers for the blocks between them; the first entry is always a spacer.
  * @param {number[]} blocks sorted
- * @param {number} count of all blocks
+ * @param {number} count the number of all blocks
  * @param {(block: number) => number} heightOf
- * @returns {({block: number} | {spacer: number, height: number})[]} `spacer`: the first block that it stands for
+ * @returns {({block: number} | {spacer: number, height: number})[]} `spacer`: the first block that the spacer replaces
  */
 export function withSpacers(blocks, count, heightOf) {
   /** @type {({block: number} | {spacer: number, height: number})[]} */

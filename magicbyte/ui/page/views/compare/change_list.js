@@ -1,4 +1,4 @@
-/** The changes by field, whom each one breaks, and the verdicts of other levels. */
+/** The changes by field, the readers that each change breaks, and the verdicts of other levels. */
 
 import { valueOr } from "../../api/fact.js";
 import { Badge, VerdictBadge } from "../../parts/badges.js";
@@ -13,7 +13,7 @@ import { changeLines, effectOf, signOf, signWord } from "./words.js";
 /** @import { Fact } from "../../api/fact.js" */
 /** @import { Change, Comparison } from "../../text/answers.d.ts" */
 
-/** So many changes are listed at first, and with each further step. */
+/** The number of changes listed at first, and added by each further step. */
 const STEP = 200;
 const LEVELS = ["BACKWARD", "FORWARD", "FULL"];
 const TONES = { "+": "a", "−": "d", "~": "c" };
@@ -25,7 +25,7 @@ const TONES = { "+": "a", "−": "d", "~": "c" };
 export function ChangeList({ comparison, current, settings, choose }) {
   const { changes, unchanged, cut } = comparison;
   const [limit, setLimit] = useState(STEP);
-  // The current change is in the list: the keys walk through all of them.
+  // Always list the current change: the keys go through all changes.
   const most = Math.max(limit, Math.ceil((current + 1) / STEP) * STEP);
   const left = changes.length - most;
   return html`
@@ -83,7 +83,10 @@ function ChangeItem({ change, on, choose }) {
   `;
 }
 
-/** A badge that tells whom a change breaks. @param {{findings: import("../../text/answers.d.ts").Finding[]}} props */
+/**
+ * A badge that says which readers a change breaks.
+ * @param {{findings: import("../../text/answers.d.ts").Finding[]}} props
+ */
 export function Effect({ findings }) {
   const { ok, text } = effectOf(findings);
   if (ok === null) return html`<${Badge} tone="warn"><span aria-hidden="true">!</span>${text}</${Badge}>`;
@@ -95,7 +98,7 @@ export function Effect({ findings }) {
   `;
 }
 
-/** @param {{levels: Record<string, boolean>, settings: Settings | null}} props `settings` is null while they are read */
+/** @param {{levels: Record<string, boolean>, settings: Settings | null}} props `settings` is null while they load */
 function OtherLevels({ levels, settings }) {
   const level = settings ? valueOr(settings.level, null) : null;
   const mode = settings ? valueOr(settings.mode, null) : null;

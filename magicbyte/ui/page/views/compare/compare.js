@@ -1,4 +1,7 @@
-/** Compares any two versions of any two subjects: who reads whom, what changed, and the registry's findings by line. */
+/**
+ * Compares any two versions of any two subjects: which version reads which, what changed, and the registry's findings
+ * by line.
+ */
 
 import { CurlButton } from "../../parts/copying.js";
 import { LinkButton } from "../../parts/buttons.js";

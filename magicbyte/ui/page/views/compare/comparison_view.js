@@ -111,7 +111,8 @@ function Verdicts({ loaded, level, subject }) {
 }
 
 /**
- * The chosen change: its path is the address's fragment. Without one it is -1, and the first change is meant.
+ * The index of the chosen change, whose path is the address's fragment. -1 without a fragment; then the first change
+ * counts as chosen.
  * @param {Comparison["changes"]} changes
  * @returns {[number, (index: number) => void]}
  */

@@ -21,12 +21,12 @@ import { unifiedOf } from "./rows.js";
  * @property {Text} after
  * @property {Set<number>} opened the opened folds, by their first row
  * @property {boolean} split
- * @property {number} current the row of the current change, or -1
- * @property {(under: number) => Child} notesUnder the notes that hang under a row
+ * @property {number} current the row of the current change; -1 for none
+ * @property {(under: number) => Child} notesUnder the notes below a row
  * @property {(from: number) => void} open opens the fold that begins with a row
  */
 
-/** Folded lines are in the page, for its search and for print, if there are at most this many. */
+/** Up to this many folded lines stay in the document, so that search and print find them. */
 const FINDABLE = 3000;
 
 /** @param {DiffProps} props */
@@ -61,7 +61,7 @@ export function DiffText(props) {
 }
 
 /**
- * Folds, and the stretches of rows between them; opened folds belong to the stretches.
+ * Folds, and the runs of rows between them. Opened folds become part of a run.
  * @param {Item[]} items
  * @param {Set<number>} opened
  */
@@ -86,7 +86,7 @@ function stretches(items, opened) {
  */
 
 /**
- * The lines of a stretch of rows, and the notes under them. In a unified text notes wait for the end of their change.
+ * The lines of a run of rows, and the notes below them. In a unified text, notes follow the end of their change.
  * @param {DiffProps} props
  * @param {number} from
  * @param {number} to
@@ -150,7 +150,7 @@ function FoldRow({ from, to, name, split, open, rows }) {
 const WORDS = { del: "removed ", add: "added " };
 
 /**
- * A line of both sides. One that is the same on both is for screen readers the new side's alone.
+ * A line of both sides. Screen readers read an unchanged line only once, on the new side.
  * @param {{row: Row, before: Text, after: Text, on: boolean, index: number}} props
  */
 function SplitRow({ row, before, after, on, index }) {
@@ -165,7 +165,7 @@ function SplitRow({ row, before, after, on, index }) {
 
 /**
  * @param {{text: Text, line: number, marks: import("../../text/diff.js").Mark[], kind: "" | "add" | "del",
- *   side: string, hidden?: boolean}} props `hidden`: from screen readers
+ *   side: string, hidden?: boolean}} props `hidden`: hide the line from screen readers
  */
 function Line({ text, line, marks, kind, side, hidden = false }) {
   if (line === 0) return html`<div class=${`l hole ${side}`}><span></span><span></span><span></span></div>`;

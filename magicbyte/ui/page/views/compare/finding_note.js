@@ -1,4 +1,4 @@
-/** The registry's words about a change: what differs, the harm, the remedy, and data that show it. */
+/** A finding of the registry: the difference, the harm, the remedy, and an example datum. */
 
 import { Note } from "../../parts/cards.js";
 import { CopyButton } from "../../parts/copying.js";
@@ -32,7 +32,7 @@ function FindingNote({ finding, name, comparison, subject }) {
   `;
 }
 
-/** The datum that shows the break, and what the reader makes of it. @param {{finding: Finding}} props */
+/** The datum that breaks, and how the reader decodes it. @param {{finding: Finding}} props */
 function Witness({ finding }) {
   const { example, effect } = finding;
   return html`<div class="witness">
@@ -53,7 +53,10 @@ function Witness({ finding }) {
   </div>`;
 }
 
-/** A sentence in which types in capitals, and the field's name, are bold. @param {{text: string, name: string | null}} props */
+/**
+ * A sentence with types in capitals and the field's name in bold.
+ * @param {{text: string, name: string | null}} props
+ */
 function Emphasised({ text, name }) {
   const names = name ? [name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")] : [];
   const pattern = new RegExp(`((?<![\\w.])(?:[A-Z][A-Z0-9_]{2,}${names.map((part) => "|" + part).join("")})(?![\\w]))`);

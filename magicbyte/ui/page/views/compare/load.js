@@ -1,4 +1,4 @@
-/** Reads what Compare shows: the registry's comparison, both texts, and their differences by line. */
+/** Loads the registry's comparison, both texts, and their differences by line. */
 
 import * as registry from "../../api/registry.js";
 import { call } from "../../api/client.js";
@@ -10,18 +10,19 @@ import { textOf } from "./rows.js";
 /** @import { Row } from "../../text/diff.js" */
 /** @import { SchemaType } from "../../text/pretty.js" */
 /** @import { Text } from "./rows.js" */
-/** A version as the API answers it. */
+/** A version as the API returns it. */
 /** @typedef {{subject: string, version: number, id: number, schema: string, schemaType?: SchemaType, ts?: number, deleted?: boolean,
  *   references?: unknown[]}} Version */
 /** @typedef {{before: Text, after: Text, rows: Row[]}} Texts */
 /**
  * @typedef {object} Loaded
- * @property {Comparison | null} comparison null if the registry has none to give
- * @property {any} refusal why it has none
- * @property {{is_compatible: boolean, messages?: string[]} | null} verbose what a registry without comparisons says
+ * @property {Comparison | null} comparison null if the registry returns none
+ * @property {any} refusal the error of the comparison; null if there is a comparison
+ * @property {{is_compatible: boolean, messages?: string[]} | null} verbose the verdict of a registry that has no
+ *   comparisons
  * @property {Version} from
  * @property {Version} to
- * @property {Texts | null} texts null if comparing the texts by line takes too long
+ * @property {Texts | null} texts null if the comparison by line takes too long
  */
 
 /**
@@ -46,7 +47,7 @@ export async function load(subject, { from, to, fromSubject }, signal) {
         readVersion(subject, sides[1], signal),
       ]);
     });
-  // A text that is not there tells more than the comparison that cannot be made without it.
+  // Report a missing text first: it explains why the comparison failed.
   const [{ comparison, refusal }, [left, right]] = await Promise.all([compared, texts]);
   if (signal.aborted) throw signal.reason;
   const verbose = comparison || !isMissing(refusal) ? null : await verboseCheck(left, right, signal);
@@ -70,7 +71,7 @@ async function textsOf(left, right, signal) {
   return { before: textOf(older), after: textOf(newer), rows };
 }
 
-/** Whether the registry has no comparisons at all: another one than ours. @param {any} refusal */
+/** Whether the registry lacks the comparison's route, because it is not ours. @param {any} refusal */
 function isMissing(refusal) {
   return refusal?.status === 405 || (refusal?.status === 404 && ![40401, 40402].includes(refusal.code));
 }
@@ -93,7 +94,7 @@ function readVersion(subject, version, signal) {
 }
 
 /**
- * The versions to show when the registry could not tell: the newest and the one before.
+ * The versions to show if the comparison failed: the newest version and the version before it.
  * @param {string} subject
  * @param {string | undefined} from
  * @param {string | undefined} to

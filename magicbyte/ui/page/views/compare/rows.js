@@ -1,4 +1,4 @@
-/** Where changes and findings stand in the rows of a comparison. */
+/** Finds the rows of changes and findings in a comparison. */
 
 import { Bridge } from "../../text/positions.js";
 
@@ -7,10 +7,13 @@ import { Bridge } from "../../text/positions.js";
 /** @import { Layouts } from "../../text/in_worker.js" */
 /** @import { Layout } from "../../text/pretty.js" */
 /** @import { Change, Comparison, Finding, Place } from "../../text/answers.d.ts" */
-/** @typedef {{layout: Layout, lines: Lines, bridge: Bridge}} Text One side: its pretty text and the way to it. */
-/** @typedef {{finding: Finding, change: Change}} Hint A finding and the change that it belongs to. */
+/**
+ * @typedef {{layout: Layout, lines: Lines, bridge: Bridge}} Text One side: its pretty text and the mapping from the
+ *   stored text.
+ */
+/** @typedef {{finding: Finding, change: Change}} Hint A finding and its change. */
 
-/** A note hangs under the end of its object if the object has at most this many lines. */
+/** A note is placed below the end of its object if the object has at most this many lines. */
 const WHOLE_OBJECT = 8;
 
 /** @param {Layouts} layouts @returns {Text} */
@@ -19,7 +22,7 @@ export function textOf({ stored, laidOut }) {
   return { layout: bridge.to, lines: bridge.toLines, bridge };
 }
 
-/** Finds the rows of places in the stored texts. */
+/** Finds the rows of places of the stored texts. */
 export class RowFinder {
   /**
    * @param {Row[]} rows
@@ -40,21 +43,24 @@ export class RowFinder {
     });
   }
 
-  /** The row of a place of the new text, else of the old one, or -1. @param {{old: Place | null, new: Place | null}} at */
+  /**
+   * The row of a place of the new text, else of the old text, else -1.
+   * @param {{old: Place | null, new: Place | null}} at
+   */
   rowOf(at) {
     if (at.new) return this.byNew[this.after.bridge.carry(at.new).line] ?? -1;
     if (at.old) return this.byOld[this.before.bridge.carry(at.old).line] ?? -1;
     return -1;
   }
 
-  /** The row of a change; of its first finding if the change itself has no place. @param {Change} change */
+  /** The row of a change; if the change has no place, the row of its first finding. @param {Change} change */
   rowOfChange(change) {
     const row = this.rowOf(change.at);
     if (row >= 0 || change.findings.length === 0) return this.firstChanged(row, change);
     return this.rowOf(change.findings[0]);
   }
 
-  /** The first changed row from `row` on that belongs to the change: an object's line is often equal on both sides. */
+  /** The first row from `row` on that differs: an object's first line is often equal on both sides. */
   /** @param {number} row @param {Change} change */
   firstChanged(row, change) {
     if (row < 0 || change.kind === "added" || change.kind === "removed") return row;
@@ -65,8 +71,8 @@ export class RowFinder {
   }
 
   /**
-   * The row under which a note about `row` hangs: the end of the object that begins there, or the bracket that closes
-   * the object around it.
+   * The row below which the notes about `row` are placed: the last row of the object that begins there, or the closing
+   * bracket of the object around it.
    * @param {number} row
    */
   hangsUnder(row) {
@@ -91,7 +97,7 @@ export class RowFinder {
   }
 
   /**
-   * The findings by the row that they hang under; those without a place are under -1.
+   * The findings by the row above their notes; findings without a place have -1.
    * @param {Change[]} changes
    * @returns {Map<number, Hint[]>}
    */
@@ -112,7 +118,7 @@ export class RowFinder {
 }
 
 /**
- * The rows of one changed stretch as a unified text: first what went, then what came.
+ * Rows as the lines of a unified text: in each change, first the removed lines, then the added lines.
  * @param {Row[]} rows
  * @returns {{row: Row, index: number, side: "same" | "old" | "new"}[]}
  */

@@ -1,4 +1,4 @@
-/** The card with both texts and the notes under their lines. */
+/** The card with both texts and the notes below their lines. */
 
 import { LinkButton } from "../../parts/buttons.js";
 import { numberedUpTo } from "../../parts/code_text.js";
@@ -37,7 +37,7 @@ export function TextsCard({ loaded, subject, split, whole, current }) {
   </section>`;
 }
 
-/** Whether the same is to say about both texts. @param {Texts} texts */
+/** Whether both stored texts have the same number of lines. @param {Texts} texts */
 function haveSameLineCount({ before, after }) {
   return before.bridge.fromLines.count === after.bridge.fromLines.count;
 }
@@ -119,7 +119,10 @@ function Compared({ loaded, texts, subject, split, whole, current }) {
   </div>`;
 }
 
-/** Selecting begins in one column and stays there, so that a copy has the lines of one side. @param {MouseEvent} event */
+/**
+ * Keeps a selection in the column where it began, so that a copy has the lines of one side only.
+ * @param {MouseEvent} event
+ */
 function chooseSide(event) {
   const box = /** @type {HTMLElement} */ (event.currentTarget);
   const line = /** @type {Element} */ (event.target).closest(".l.old, .l.new");

@@ -11,7 +11,7 @@ function numberWord(count) {
   return NUMBERS[count] ?? grouped(count);
 }
 
-/** How a side is called: `version 3`, `version 3 of orders-value`, `the proposed text`. */
+/** The name of a side: `version 3`, `version 3 of orders-value`, `the proposed text`. */
 /** @param {Side} side @param {string} subject the subject of the page */
 function sideName(side, subject) {
   if (side.version === null) return "the proposed text";
@@ -24,7 +24,7 @@ export function capital(text) {
 }
 
 /**
- * Whether a level asks for a direction between a version and the next.
+ * Whether a level checks a direction between a version and the next version.
  * @param {string} level
  * @param {Direction} direction
  */
@@ -36,7 +36,7 @@ export function asksFor(level, direction) {
  * The two verdict cards: title and reason.
  * @param {Comparison} comparison
  * @param {Direction} direction
- * @param {string | null} level the subject's level, null if it is not known
+ * @param {string | null} level the subject's level, null if unknown
  * @param {string} subject
  */
 export function verdict(comparison, direction, level, subject) {
@@ -71,7 +71,7 @@ function levelSentence(level, direction) {
   return asksFor(level, direction) ? `${level} refuses it; ` : `${level} allows it; `;
 }
 
-/** Why a direction holds. @param {Comparison} comparison @param {Direction} direction */
+/** Why a direction is compatible. @param {Comparison} comparison @param {Direction} direction */
 function holdsBecause(comparison, direction) {
   const backward = direction === "BACKWARD";
   const { changes } = comparison;
@@ -94,7 +94,7 @@ function isField(node) {
 }
 
 /**
- * What fills the fields that were not written.
+ * Which values fill the fields that the writer did not write.
  * @param {Change[]} changes
  * @param {string} word
  * @param {"old" | "new"} side
@@ -122,7 +122,7 @@ function skipped(count, word) {
   return `${numberWord(count)} ${word} ${numbered(count, "field is", "fields are")} skipped`;
 }
 
-/** The types that are read as other ones. @param {Change[]} changes @param {boolean} backward */
+/** The types that the reader reads as other types. @param {Change[]} changes @param {boolean} backward */
 function readAs(changes, backward) {
   const pairs = changes.filter((change) => change.what.includes("type") && change.old && change.new).map((change) => {
     const [old, fresh] = [/** @type {OutlineNode} */ (change.old).type, /** @type {OutlineNode} */ (change.new).type];
@@ -138,9 +138,11 @@ export function joined(parts) {
   return `${parts.slice(0, -1).join(", ")}, and ${parts.at(-1)}`;
 }
 
-/** @typedef {{ok: boolean | null, text: string}} Effect `ok` is null if the rules allow it and data may break. */
+/**
+ * @typedef {{ok: boolean | null, text: string}} Effect `ok` is null if the rules allow the change but data may break.
+ */
 
-/** Whom a change breaks. @param {Finding[]} findings @returns {Effect} */
+/** Which readers a change breaks. @param {Finding[]} findings @returns {Effect} */
 export function effectOf(findings) {
   const errors = findings.filter((finding) => finding.severity === "error");
   const backward = errors.some((finding) => finding.direction === "BACKWARD");
@@ -157,7 +159,7 @@ export function signOf(change) {
   return change.kind === "added" ? "+" : change.kind === "removed" ? "−" : "~";
 }
 
-/** What the sign says, for those who do not see it. @param {Change} change */
+/** The meaning of a change's sign, as a word for screen readers. @param {Change} change */
 export function signWord(change) {
   return { "+": "added", "−": "removed", "~": change.kind === "changed" ? "changed" : change.kind }[signOf(change)];
 }
@@ -169,7 +171,7 @@ function nodeLine(node) {
 }
 
 /**
- * What a change is, in lines: the first one is the important one.
+ * Describes a change in lines; the first line is the most important.
  * @param {Change} change
  * @returns {string[]}
  */
@@ -215,7 +217,7 @@ function listLine(word, old, fresh) {
 /** A change in a few words, for a row of Evolution: `distance int → long`, `+ address.min = 0`. @param {Change} change */
 export function shortChange(change) {
   const sign = signOf(change);
-  // Another version of the registry has no path by the names of fields.
+  // Another version of the registry may lack `fieldPath`.
   const name = change.fieldPath || (change.name ?? change.path);
   if (sign === "+") return `+ ${name}${change.new?.default == null ? "" : ` = ${change.new.default}`}`;
   if (sign === "−") return `− ${name}`;
@@ -227,14 +229,19 @@ export function shortChange(change) {
 }
 
 /**
- * A finding's rule. It names the step from the writer to the reader: for old readers that step goes back, and a message
- * that was added is `MESSAGE_REMOVED` there.
+ * A finding's rule. Rules describe the step from the writer to the reader. For old readers, this is the step from the
+ * new version to the old version, so an added message is `MESSAGE_REMOVED`.
  * @param {string} rule
- * @param {boolean} backwards whether the step is that from the new version to an old one
+ * @param {boolean} backwards whether the step is from the new version to an old version
  */
 export const ruleWords = (rule, backwards) => backwards ? `${rule}, from new to old` : rule;
 
-/** The headline of a note: whose reads break. @param {Finding} finding @param {Comparison} comparison @param {string} subject */
+/**
+ * The headline of a note: which readers break, on which data.
+ * @param {Finding} finding
+ * @param {Comparison} comparison
+ * @param {string} subject
+ */
 export function headlineOf(finding, comparison, subject) {
   const [older, newer] = [sideName(comparison.from, subject), sideName(comparison.to, subject)];
   const [reader, writer] = finding.direction === "BACKWARD" ? [newer, older] : [older, newer];
@@ -242,7 +249,9 @@ export function headlineOf(finding, comparison, subject) {
   return `${verb} readers with ${reader}, on data written with ${writer}`;
 }
 
-/** How many fields the new side has, as far as its leaves tell; undefined if the types are not made of fields. */
+/**
+ * The number of fields of the new side, counted from its leaves; undefined for types without fields and for Protobuf.
+ */
 /** @param {Comparison} comparison */
 export function fieldsAfter({ changes, unchanged, to }) {
   if (to.schemaType === "PROTOBUF") return undefined;

@@ -1,4 +1,4 @@
-/** Letters counted by groups. */
+/** The groups of letters with their counts. */
 import { Shown } from "../../parts/hostile.js";
 import { Scrolled } from "../../parts/scrolled.js";
 import { Time } from "../../parts/times.js";
@@ -10,7 +10,7 @@ import { groupingOf, placeText } from "./letter_request.js";
 
 /** @typedef {import("../../api/dead_letters.js").Group} Group */
 
-/** The head of the column of names. @type {Record<string, string>} */
+/** The heading of the column of names. @type {Record<string, string>} */
 const HEADS = { reason: "Fingerprint", topic: "Topic", "schema-id": "Schema id", pipeline: "Pipeline" };
 
 /** @param {{topic: string, query: Record<string, string>, groups: Group[], hasNotes: boolean}} props */

@@ -1,4 +1,4 @@
-/** One letter: why it failed, where it came from, its headers, and how far its key and value decode. */
+/** One letter: why it failed, its origin, its headers, and its key and value as far as they decode. */
 import { letterAt } from "../../api/dead_letters.js";
 import { Button, LinkButton } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";

@@ -1,4 +1,4 @@
-/** What letters are grouped by, and which are meant: all of it is in the URL. */
+/** Controls for the grouping and the selection of letters. Their state is in the URL. */
 import { Button } from "../../parts/buttons.js";
 import { CurlButton } from "../../parts/copying.js";
 import { Select } from "../../parts/menus.js";
@@ -11,14 +11,14 @@ import { groupingOf, GROUPINGS } from "./letter_request.js";
 
 /** @typedef {import("../../api/types.d.ts").Query} Query */
 
-/** The columns of a condition. */
+/** The columns that a condition may use. */
 const COLUMNS = "letter_partition letter_offset letter_time fingerprint replays topic partition offset timestamp " +
   "pipeline stage exception reason schema_id schema_guid subject attempt batch quality";
 const EXAMPLES = ["stage = 'TASK_PUT'", "reason LIKE '%magic byte%'", "schema_id = 7 AND replays = 0"];
 /** @type {[string, string][]} */
 const REPLAYED = [["", "replayed or not"], ["false", "not replayed"], ["true", "replayed"]];
 
-/** Shows other letters: those that were picked may not be among them. @param {Query} patch */
+/** Shows other letters and clears the picks, which may not be among them. @param {Query} patch */
 const show = (patch) => setQuery({ pick: null, ...patch }, { replace: false });
 
 /** @param {{query: Record<string, string>, wanted: import("../../api/dead_letters.js").LetterRequest}} props */

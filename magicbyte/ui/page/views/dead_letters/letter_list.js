@@ -1,4 +1,4 @@
-/** The letters of a topic: counted by groups, the newest of them, and their replay. */
+/** The letters of a topic: counts by group, the newest letters, and the replay. */
 import { Button, LinkButton } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Empty, Failure, Loading } from "../../parts/states.js";
@@ -96,7 +96,7 @@ function CountProgress({ found }) {
   `;
 }
 
-/** What the counts leave out. @param {{found: Letters}} props */
+/** Says which letters and groups the counts leave out. @param {{found: Letters}} props */
 function Remarks({ found }) {
   const { begin, counts, end, cancelled } = found;
   const scanned = counted(counts?.scanned ?? 0, "record");

@@ -50,7 +50,7 @@ export function LetterPart({ name, part, isMasked = false }) {
   `;
 }
 
-/** Where decoding stops: the field and the byte. @param {any} part */
+/** The position where decoding stops: the field and the byte. @param {any} part */
 function placeOf({ path: field, byte }) {
   if (field === null && byte === null) return null;
   return html`${field !== null && html`<span class="mono anywhere"><${Shown} text=${field} /></span>${" "}`}${
@@ -78,7 +78,7 @@ function SchemaLine({ part }) {
   `;
 }
 
-/** The bytes with the one at fault marked. @param {{part: any, label: string}} props */
+/** The bytes, with a mark on the byte where decoding stops. @param {{part: any, label: string}} props */
 function Bytes({ part, label }) {
   const bytes = fromBase64(part.base64);
   const at = part.byte === null ? -1 : part.byte - part.first;

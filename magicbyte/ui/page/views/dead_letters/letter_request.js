@@ -1,4 +1,4 @@
-/** Which letters a URL means, as requests and as the command's words. Pure. */
+/** Converts the selection of letters in the URL into requests and commands. Pure. */
 import { quote } from "../../api/curl.js";
 import { timeOf } from "../topics/messages/search_request.js";
 
@@ -7,22 +7,22 @@ import { timeOf } from "../topics/messages/search_request.js";
 /** @typedef {import("../../api/dead_letters.js").Repair} Repair */
 /** @typedef {Record<string, string>} Query */
 
-/** What letters are grouped by, and the words for it. @type {[string, string][]} */
+/** The groupings of letters, with their labels. @type {[string, string][]} */
 export const GROUPINGS = [["reason", "reason"], ["topic", "topic"], ["schema-id", "schema id"], [
   "pipeline",
   "pipeline",
 ]];
-/** What a key or value has to be, and the words for it. @type {[string, string][]} */
+/** The formats that a key or value must have, with their labels. @type {[string, string][]} */
 export const FORMATS = [["auto", "by its frame"], ["schema", "always a schema"], ["json", "JSON"], [
   "bytes",
   "any bytes",
 ]];
-/** How many letters are listed, and how many are replayed unless one says it. */
+/** The number of letters that are listed, and the default maximum of a replay. */
 export const LISTED = 100;
 export const REPLAYED = 100;
-/** The most letters of a replay. */
+/** The largest maximum of a replay. */
 export const MOST_REPLAYED = 2000;
-/** The most letters that one picks: they are in the URL. */
+/** The most letters that the user may pick; the picks are in the URL. */
 export const MOST_PICKED = 200;
 
 /** The column of a grouping's names. @type {Record<string, string>} */
@@ -30,7 +30,7 @@ const COLUMNS = { reason: "fingerprint", topic: "topic", "schema-id": "schema_id
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The request of a URL's query.
+ * The request for the letters of a URL's query.
  * @param {string} topic
  * @param {Query} query
  * @param {string} [context]
@@ -55,7 +55,7 @@ export function letterRequest(topic, query, context = "") {
 /** @param {Query} query */
 export const groupingOf = ({ by = "" }) => by in COLUMNS ? by : "reason";
 
-/** The letters that are picked. @param {Query} query @returns {Place[]} */
+/** The picked letters. @param {Query} query @returns {Place[]} */
 export function picksOf({ pick = "" }) {
   if (!/^\d{1,9}:\d{1,15}(,\d{1,9}:\d{1,15})*$/.test(pick)) return [];
   return pick.split(",").slice(0, MOST_PICKED).map((text) => {
@@ -68,7 +68,7 @@ export function picksOf({ pick = "" }) {
 export const placeText = ({ partition, offset }) => `${partition}:${offset}`;
 
 /**
- * The repair of a URL's query; the problem if there is one.
+ * The repair of a URL's query, or the problem with it.
  * @param {Query} query
  * @returns {{repair: Repair, problem: string}}
  */
@@ -91,12 +91,12 @@ export function repairOf(query) {
   return { repair, problem };
 }
 
-/** How many letters a replay sends at most. @param {Query} query */
+/** The most letters that a replay sends. @param {Query} query */
 export const mostOf = ({ max = "" }) =>
   /^\d{1,6}$/.test(max) ? Math.min(MOST_REPLAYED, Math.max(1, Number(max))) : REPLAYED;
 
 /**
- * The condition that means the same letters, for the command; empty if it means all.
+ * The command's condition for the same letters; empty for all letters.
  * @param {Query} query
  * @returns {string}
  */
@@ -140,7 +140,7 @@ export function replayCommand(topic, query) {
   return commandLine(topic, query, repair);
 }
 
-/** The command that repairs the same letters by a program. @param {string} topic @param {Query} query */
+/** The command that repairs the same letters with a program. @param {string} topic @param {Query} query */
 export const fixCommand = (topic, query) => commandLine(topic, query, ["--fix-with", "fix.py"]);
 
 /** @param {string} topic @param {Query} query @param {string[]} more */

@@ -1,4 +1,4 @@
-/** The newest letters that are meant; those that one picks are replayed. */
+/** The newest selected letters. The user can pick letters to replay. */
 import { Button } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
 import { Time } from "../../parts/times.js";

@@ -1,4 +1,4 @@
-/** The topics that look like topics of dead letters, and a box for the name of any other. */
+/** The topics that look like topics of dead letters, and an input for the name of another topic. */
 import * as rest from "../../api/rest.js";
 import { Button } from "../../parts/buttons.js";
 import { visibly } from "../../parts/gap.js";
@@ -30,7 +30,7 @@ export default function DeadLettersPage(_props) {
   `;
 }
 
-/** A box for the name of a topic. */
+/** An input for the name of a topic. */
 function TopicNameForm() {
   const [name, setName] = useState("");
   const submit = (/** @type {Event} */ event) => {

@@ -1,4 +1,4 @@
-/** What became of letters, or would: how many go to which topic, and which stay and why. */
+/** The outcomes of a replay or dry run: how many letters go to which topic, and which stay and why. */
 import { Snippet } from "../../parts/copying.js";
 import { Shown } from "../../parts/hostile.js";
 import { Failure } from "../../parts/states.js";
@@ -12,7 +12,7 @@ import { placeText } from "./letter_request.js";
 /** @typedef {import("../../api/dead_letters.js").Outcome} Outcome */
 /** @typedef {import("./use_replay.js").ReplayState} ReplayState */
 
-/** How many letters that stay are listed. */
+/** The most remaining letters that are listed. */
 const LISTED = 200;
 /** Statuses of proxies that lack the route; their code is the status. */
 const MISSING = new Set([404, 405]);

@@ -1,4 +1,4 @@
-/** The replay of letters: which, with which repair; what would be sent, and the button that sends it. */
+/** The replay panel: the letters, the repair, the dry run's outcome, and the button that sends. */
 import { replayRequest } from "../../api/dead_letters.js";
 import { Button } from "../../parts/buttons.js";
 import { Card } from "../../parts/cards.js";
@@ -67,7 +67,7 @@ export function ReplayPanel({ topic, query, wanted, onSent }) {
   `;
 }
 
-/** Why nothing can be sent yet; empty if it can. @param {Replay} replay */
+/** Why the replay cannot be sent yet; empty if it can. @param {Replay} replay */
 function sendReason({ isDry, running, outcomes, rights, sendable }) {
   if (!isDry || running || !outcomes.length) return running ? "" : "Do a dry run first.";
   if (rights.length) return `${rightText(rights[0])} is missing.`;
@@ -126,7 +126,7 @@ function RepairForm({ query, problem }) {
   `;
 }
 
-/** The requests of the buttons, once it is known which letters they name. @param {any} props */
+/** The buttons' requests as curl, once the letters are known. @param {any} props */
 function Curls({ topic, picks, repair, replay }) {
   const { cluster, sendable } = replay;
   const places = sendable.length ? sendable : picks;

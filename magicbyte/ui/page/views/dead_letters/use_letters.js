@@ -1,4 +1,4 @@
-/** A count of letters as a hook: the groups and letters so far, and how far it is. */
+/** A count of letters as a hook: the groups and letters so far, and its progress. */
 import { countLetters } from "../../api/dead_letters.js";
 import { useLines } from "../../parts/use_lines.js";
 
@@ -10,7 +10,7 @@ async function* ask(wanted, signal) {
 }
 
 /**
- * Counts when the request changes; leaving the page ends the count on the server, too.
+ * Counts when the request changes. Leaving the page also stops the count on the server.
  * @param {LetterRequest} wanted
  */
 export function useLetters(wanted) {

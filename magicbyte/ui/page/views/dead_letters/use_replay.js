@@ -1,4 +1,4 @@
-/** A replay as a hook: first what would be sent, then the sending of just that, some hundred letters at once. */
+/** A replay as a hook: first a dry run, then the replay of exactly those letters, several hundred per request. */
 import { ApiError } from "../../api/client.js";
 import { lettersOf, MOST_AT_ONCE, replay, replayRequest } from "../../api/dead_letters.js";
 import { clusterId } from "../../api/rest.js";
@@ -8,12 +8,12 @@ import { useEffect, useRef, useState } from "../../vendor/ui.js";
 /** @typedef {import("../../api/dead_letters.js").Outcome} Outcome */
 /** @typedef {import("../../api/dead_letters.js").Repair} Repair */
 /**
- * `isDry`: nothing was sent; `total`: how many letters are meant; `cluster`: null before the proxy is asked.
+ * `isDry`: nothing was sent; `total`: the number of selected letters; `cluster`: null until the proxy has returned it.
  * @typedef {{isDry: boolean, running: boolean, cancelled: boolean, total: number, outcomes: Outcome[],
  *   rights: import("../../api/dead_letters.js").Right[], warnings: string[], error: any, cluster: string | null}} ReplayState
  */
 /**
- * What to replay: letters, or those of a request.
+ * What to replay: picked letters, or the letters of a request.
  * @typedef {{topic: string, picks: Place[], wanted: import("../../api/dead_letters.js").LetterRequest, repair: Repair}} ReplayScope
  */
 
@@ -31,8 +31,8 @@ const NOTHING = {
 };
 
 /**
- * @param {ReplayScope} asked when it changes, what is known of the one before is forgotten
- * @param {() => void} onSent called when letters were sent
+ * @param {ReplayScope} asked a change resets the state
+ * @param {() => void} onSent called after letters were sent
  */
 export function useReplay(asked, onSent) {
   const key = JSON.stringify(asked);

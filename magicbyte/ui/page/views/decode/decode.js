@@ -1,4 +1,4 @@
-/** Decode: pasted bytes, their cells, and the value. Everything is in the URL's fragment, which is never sent. */
+/** Decode: pasted bytes, their cells, and the value. The state is in the URL's fragment, which browsers never send. */
 import { decode } from "../../api/serdes.js";
 import { TypeBadge } from "../../parts/badges.js";
 import { Segmented } from "../../parts/buttons.js";
@@ -21,7 +21,7 @@ import { Remarks } from "../topics/messages/remarks.js";
 
 /** @typedef {import("../../text/bytes.js").Form} Form */
 
-/** Longer bytes are not put into the URL. */
+/** Longer inputs are not kept in the URL. */
 const LONGEST_HASH = 16384;
 const PLACEHOLDER = "00 00 00 00 03 …   or   AAAAAAM…   or   b'\\x00\\x00\\x00\\x00\\x03…'";
 
@@ -171,7 +171,7 @@ function Message({ bytes, as, raw, onAs, onRaw, onBytes }) {
 /** @param {string} text */
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
-/** What a message looks like. */
+/** Explains the format of a message. */
 const Help = () =>
   html`
     <section class="card decode-answer">

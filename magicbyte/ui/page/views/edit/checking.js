@@ -1,4 +1,4 @@
-/** The live check: one request a pause, against every version in both directions. */
+/** The live check: after each pause, one request checks the text against every version in both directions. */
 import { ApiError } from "../../api/client.js";
 import { gapOf } from "../../api/fact.js";
 import { isMissingRoute } from "../../api/transport.js";
@@ -14,15 +14,15 @@ import { allowed, rowsOf } from "./places/matrix.js";
  * @import { Draft } from "./draft/drafts.js"
  */
 
-/** How long one pauses before a text is checked, in ms. */
+/** A check starts after this pause between keys, in ms. */
 const PAUSE = 250;
 const INVALID = 42201;
 
 /**
- * Checks a draft, again after each change of it or of the subject, and when the registry is back.
+ * Checks a draft: after each change of the draft or the subject, and when the registry is back.
  * @param {string} subject  empty for a subject that has no name yet
  * @param {Draft} draft
- * @param {number} news  counts the changes of the subject
+ * @param {number} news  the number of changes of the subject so far
  * @returns {Check}
  */
 export function useCheck(subject, draft, news) {
@@ -80,7 +80,7 @@ async function ask(subject, draft, signal) {
 }
 
 /**
- * The answer of a registry that explains nothing, with its messages.
+ * The result of a registry that returns no explanations, with its messages.
  * @param {string} subject
  * @param {ReturnType<typeof bodyOf>} body
  * @param {boolean} compatible
@@ -94,7 +94,7 @@ async function plainOf(subject, body, compatible, signal) {
 }
 
 /**
- * Whether a level allows the text that was checked.
+ * Whether a level allows the checked text.
  * @param {Checked} checked
  * @param {number[]} versions
  * @param {string} level
@@ -103,7 +103,7 @@ export const allows = ({ explanations, plain }, versions, level) =>
   plain ? plain.compatible : allowed(rowsOf(explanations, versions, level));
 
 /**
- * The verdicts of a registry that does not give them for every version.
+ * Derives the verdict of each version, for a registry that does not return them.
  * @param {Explanation[]} explanations
  * @returns {Verdict[]}
  */
@@ -118,14 +118,14 @@ function versionsOf(explanations) {
 }
 
 /**
- * What an error of a check means: the text is no schema, or there is no verdict on it.
+ * Interprets an error of a check: the text is not a schema, or the registry returned no verdict.
  * @param {string} sent
  * @param {any} error
  * @returns {Partial<Check>}
  */
 export function notChecked(sent, error) {
   if (gapOf(error) === null && isInvalid(error)) return { invalid: invalidOf(sent, error) };
-  // The verdict on an earlier text says nothing of this one.
+  // Drop the verdict on an earlier text: it does not apply to the current text.
   return { failure: error, checked: null, invalid: null };
 }
 
@@ -136,7 +136,7 @@ function isInvalid(error) {
 }
 
 /**
- * Says what is wrong with a text, and where.
+ * The error in a text, with its position.
  * @param {string} sent
  * @param {Error & {data?: any}} error
  * @returns {Invalid}

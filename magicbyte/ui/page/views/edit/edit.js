@@ -47,7 +47,7 @@ export default function EditPage({ params: { subject }, query: { from } }) {
 /** @param {Loading} props */
 function VersionEditor({ subject, start, startText, facts: loaded }) {
   const facts = useSubjectFacts(subject, loaded);
-  // The draft stays on top of the version that was the latest when it began, whatever comes meanwhile.
+  // The draft keeps its base, the latest version at its start, even if newer versions arrive.
   const began = useMemo(() => draftOf(start, latestOf(loaded.versions), startText), [start]);
   return html`
     <${Workbench} subject=${subject} draftKey=${subject} began=${began} startText=${startText} facts=${facts}
@@ -64,9 +64,9 @@ function VersionEditor({ subject, start, startText, facts: loaded }) {
 async function load(subject, from, signal) {
   const [versions, start, config, mode] = await Promise.all([
     registry.versions(subject, { signal }),
-    // Compare also has deleted versions to start from.
+    // Compare can also start from deleted versions.
     registry.version(subject, from, { signal, deleted: from !== "latest" }),
-    // Who may write a subject need not be allowed to read its settings.
+    // A user who may write a subject need not have the right to read its settings.
     factOf(registry.config(subject, { signal })),
     factOf(registry.mode(subject, { signal })),
   ]);

@@ -1,8 +1,8 @@
-/** The bar at the bottom: what was checked, and the ways out of the editor. */
+/** The bar at the bottom: the state of the check, and the actions that leave the editor. */
 import { html, useEffect, useState } from "../../vendor/ui.js";
 
 /**
- * Says when a text was checked: `0.1 s ago`, `12 s ago`, `3 min ago`.
+ * The age of a check: `0.1 s ago`, `12 s ago`, `3 min ago`.
  * @param {{at: number}} props
  */
 export function Ago({ at }) {

@@ -1,4 +1,4 @@
-/** The way to register with `force=true` after the registry has suggested it: what it means, and who may. */
+/** Offers `force=true` after the registry has suggested it: its meaning and the right that it needs. */
 import { Button } from "../../parts/buttons.js";
 import { CurlButton } from "../../parts/copying.js";
 import { may } from "../../state/signals.js";

@@ -23,7 +23,7 @@ import { latestOf } from "./draft/stored_text.js";
 export function EditHead({ subject, versions, level, mode, draft, check }) {
   const { query } = route.value;
   const next = latestOf(versions) + 1;
-  // A draft may begin with a version that is deleted.
+  // A draft may begin with a deleted version.
   const starts = [...new Set([...versions, draft.from ?? next])].sort((one, other) => other - one);
   return html`
     <header class="head tabless">

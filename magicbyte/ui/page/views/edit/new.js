@@ -82,7 +82,7 @@ async function load(subject, signal) {
   const names = subject === "" ? [] : await registry.subjects({ signal, prefix: subject });
   const [versions, config, mode] = await Promise.all([
     names.includes(subject) ? registry.versions(subject, { signal }) : [],
-    // Who may write a subject need not be allowed to read its settings.
+    // A user who may write a subject need not have the right to read its settings.
     factOf(registry.config(subject, { signal })),
     factOf(registry.mode(subject, { signal })),
   ]);
@@ -99,7 +99,7 @@ async function load(subject, signal) {
 function Naming({ choice, onChoice, draft, onDraft, subject, exists, level, inherited, onLevel, onRecord }) {
   const id = useId();
   const why = useId();
-  // The registry may refuse the level after the schema is registered.
+  // The page sets the level after it has registered the schema, and the registry may refuse it.
   const levelReason = subject ? may("config", subject).reason : "";
   useEffect(() => onRecord(recordName(draft.text, draft.type)), [draft.text, draft.type]);
   const set = (/** @type {Partial<Choice>} */ part) => onChoice({ ...choice, ...part });

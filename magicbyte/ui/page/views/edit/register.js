@@ -1,4 +1,4 @@
-/** The bar below the editor: what was checked, curl, the file, and Register. */
+/** The bar below the editor: the state of the check, curl, the file, and Register. */
 import { ApiError } from "../../api/client.js";
 import { following } from "../../state/change_feed.js";
 import { gapOf, valueOr } from "../../api/fact.js";
@@ -27,7 +27,7 @@ import { latestOf } from "./draft/stored_text.js";
  *   subject: string, versions: number[], level: Fact<string>, mode: Fact<Mode>, draft: Draft, check: Check,
  *   equal: number | null, undecided: boolean, reload: () => Promise<SubjectFacts>, onStale: () => Promise<void>,
  *   onRegistered: (answer: any) => Promise<void>, onBusy: (busy: boolean) => void,
- * }} Props  `versions`: the live ones; `onStale` shows the version that came meanwhile
+ * }} Props  `versions`: the live versions; `onStale` shows the newer version
  */
 
 /** @param {Props} props */
@@ -37,7 +37,7 @@ export function Outcome(props) {
   const [problem, setProblem] = useState(/** @type {{text: string, of: string, force: boolean} | null} */ (null));
   const next = latestOf(versions) + 1;
   const forbidden = forbiddenBy(props);
-  // Nobody may register here: a sentence says so, and there is no control.
+  // If nobody may register here, show a sentence instead of the controls.
   const isClosed = refusingMode(props.mode) !== null || config.value.readOnly;
   const reason = busy ? "It is being registered." : reasonOf(props);
   const shown = problem !== null && problem.of === draft.text ? problem : null;
@@ -76,15 +76,15 @@ export function Outcome(props) {
 }
 
 /**
- * Whether the number of the next version is known: not without rights, and not after a deletion, because it goes on
- * behind the deleted versions.
+ * Whether the page knows the number of the next version. It does not know it without rights, nor after a deletion,
+ * because the next version gets a number above the deleted versions.
  * @param {Props} props
  */
 const isNumbered = ({ versions, draft, check }) =>
   gapOf(check.failure) === null && (versions.length > 0 || draft.from === null);
 
 /**
- * Shows what came meanwhile instead of registering, if there is any: a registry without a change feed is asked first.
+ * Shows a newer version, if there is one, instead of registering. Without a change feed, reads the versions first.
  * @param {Props} props
  * @returns {Promise<boolean>}
  */
@@ -97,7 +97,7 @@ async function showNews({ draft, versions, reload, onStale }) {
 }
 
 /**
- * What to say of a refusal; a version that came meanwhile is shown.
+ * The text for a refused registration. Also shows a newer version.
  * @param {ApiError} error
  * @param {Props} props
  */
@@ -146,7 +146,7 @@ export function refusingMode(mode) {
 }
 
 /**
- * Why nobody may register here; empty if one may.
+ * Why the user may not register here; empty if allowed.
  * @param {Props} props
  */
 function forbiddenBy({ subject, mode }) {
@@ -169,7 +169,7 @@ function reasonOf({ subject, versions, level, draft, check, equal, undecided }) 
   if (isGone(versions, draft)) return "The subject was deleted meanwhile: choose to register it anew above.";
   if (check.invalid) return "The text is no schema yet.";
   if (equal !== null) return `Version ${equal} says the same.`;
-  // The registry judges what the page cannot: the foot says so.
+  // There is no verdict, so the registry decides; the bar says so.
   if (gapOf(check.failure) !== null) return "";
   if (check.failure) return "The text could not be checked.";
   if (check.checking || check.checked === null) return "The text is being checked.";

@@ -1,4 +1,4 @@
-/** The head of the proposed text: how far it is from its start, other drafts, and what one can do with it. */
+/** The head of the proposed text: the number of edits, other drafts, and the actions. */
 import { Button } from "../../parts/buttons.js";
 import { setQuery } from "../../state/routes.js";
 import { counted } from "../../text/counted.js";
@@ -13,7 +13,8 @@ import { html } from "../../vendor/ui.js";
  * @param {{
  *   draft: Draft, edits: number | null, restored: boolean, otherDraft: number | undefined, onRestart: () => void,
  *   onDialog: (name: DialogName) => void, onFormat: () => void,
- * }} props  `restored`: it is a draft of this tab; `otherDraft`: the version that another draft began with
+ * }} props  `restored`: the draft was restored from this tab's storage; `otherDraft`: the version that another draft
+ * began with
  */
 export function SourceHead({ draft, edits, restored, otherDraft, onRestart, onDialog, onFormat }) {
   return html`

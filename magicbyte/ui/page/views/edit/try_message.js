@@ -1,4 +1,4 @@
-/** A dialog that tries one message with the text in the editor: it is valid, or something is wrong at a place. */
+/** A dialog that encodes a message with the text in the editor, and shows success or the error with its position. */
 import { ApiError } from "../../api/client.js";
 import { printJson } from "../../api/json.js";
 import { encode, example } from "../../api/serdes.js";
@@ -15,7 +15,7 @@ import { html, useEffect, useId, useRef, useState } from "../../vendor/ui.js";
 import { messageNames } from "./draft/message_names.js";
 import { unitsOf } from "./places/edits.js";
 
-/** How long one pauses before a message is tried, in ms. */
+/** A try starts after this pause between keys, in ms. */
 const PAUSE = 250;
 const NO_HELPERS = "This server cannot try messages: it does not have the page's helpers (/ui/encode, /ui/example).";
 
@@ -91,7 +91,7 @@ function Verdict({ tried: { ok, words, at }, text, onGo }) {
 /**
  * @param {string} subject
  * @param {Draft} draft
- * @param {string} message  of a Protobuf schema; empty for its first one
+ * @param {string} message  the message of a Protobuf schema; empty for its first message
  * @returns {CodecRequest}
  */
 function wantedOf(subject, { text, type, references }, message) {
@@ -103,7 +103,7 @@ function wantedOf(subject, { text, type, references }, message) {
 }
 
 /**
- * Tries a message after a pause.
+ * Encodes a message after a pause between keys.
  * @param {string} text
  * @param {CodecRequest} wanted
  */

@@ -1,4 +1,4 @@
-/** The editor's page: the text, who breaks, the places, and the bar below. */
+/** The editor's page: the text, the card 'Who breaks', the places, and the bar below. */
 import { valueOr } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { PlainVerdict } from "../../parts/cards.js";
@@ -43,10 +43,11 @@ import { titleOf } from "./places/words.js";
  *   subject: string, draftKey: string, began: Draft, startText: string, facts: LiveFacts, level: Fact<string>,
  *   naming?: (draft: Draft, change: (part: Partial<Draft>) => void) => Child,
  *   onRegistered?: (subject: string) => Promise<void>,
- * }} Props  `level`: the subject's, or the one that a new subject gets; `naming`: the controls for the name of a new subject
+ * }} Props  `level`: the level of the subject, or of a new subject; `naming`: the controls for the name of a new
+ * subject
  */
 
-/** How long a name stays as it is before it is asked about. */
+/** The page requests the rights on a typed name after this pause, in ms. */
 const TYPING_MS = 200;
 
 /** @param {Props} props */
@@ -54,7 +55,7 @@ export function Workbench(props) {
   const { subject, draftKey, began, startText, facts, level: levelFact } = props;
   const { versions, mode } = facts;
   useRights([subject], { pause: TYPING_MS });
-  // Empty if there is a gap: no cell is asked for then.
+  // Empty if unknown; then the level asks for no cell.
   const level = valueOr(levelFact, "");
   const { query } = route.value;
   const editor = useRef(/** @type {import("./code/open_editor.js").Editor | null} */ (null));
@@ -68,7 +69,7 @@ export function Workbench(props) {
   const { theirs, show, close } = useTheirs(subject, began);
   const check = useCheck(subject, draft, facts.news);
   const equal = useEqualVersion(subject, draft, check.checked);
-  // The verdicts are those of the last check, until the next one has come.
+  // Show the verdicts of the last check until the next check returns.
   const all = check.checked?.versions.length ? check.checked.versions.map(({ version }) => version) : versions;
   useNewerCheck(check, facts);
   useFocusBehind(editor, theirs !== null);
@@ -116,7 +117,7 @@ export function Workbench(props) {
     change({ ...began, text: startText });
     setStart(startText);
   };
-  /** Goes on on top of the version that came meanwhile. */
+  /** Rebases the draft onto the newer version. */
   const rebase = (/** @type {Partial<Draft>} */ part, /** @type {string} */ words) => {
     if (theirs === null) return;
     const before = { draft, start };
@@ -132,7 +133,7 @@ export function Workbench(props) {
     };
     toast(words, { action: { label: "Undo", onClick: undo } });
   };
-  // Keys with Ctrl and Alt also come from a dialog, which they would close or act behind.
+  // Ignore keys with Ctrl or Alt while a dialog is open: they would close it, or act behind it.
   const unlessInDialog = (/** @type {() => void} */ act) => () => document.querySelector("dialog[open]") ?? act();
   const tryMessage = unlessInDialog(() => setDialog("message"));
   useKeys({
@@ -209,7 +210,7 @@ export function Workbench(props) {
 }
 
 /**
- * Reads the start of a restored draft that has gone on on top of a later version than the one it began with.
+ * Reads the start of a restored draft that was rebased onto a later version.
  * @param {string} subject
  * @param {Draft} draft
  * @param {Draft} began
@@ -227,7 +228,7 @@ function useStartOf(subject, draft, began, setStart) {
 }
 
 /**
- * Focuses the editor when the card before it is closed.
+ * Focuses the editor when the card in front of it closes.
  * @param {{current: import("./code/open_editor.js").Editor | null}} editor
  * @param {boolean} isBehind
  */
@@ -240,7 +241,8 @@ function useFocusBehind(editor, isBehind) {
 }
 
 /**
- * Reads the facts of the subject again when a check was against other versions: without a change feed nothing else tells.
+ * Reads the subject's facts again when a check used other versions. Without a change feed, this is the only sign of a
+ * change.
  * @param {import("./places/check.d.ts").Check} check
  * @param {LiveFacts} facts
  */
@@ -253,7 +255,7 @@ function useNewerCheck({ checked }, { versions, reload }) {
 }
 
 /**
- * Opens the first place of the first check, if the level refuses it: later checks leave the text where it is.
+ * Opens the first place of the first check if the level refuses it. Later checks do not scroll the text.
  * @param {import("./places/check.d.ts").Check} check
  * @param {import("./places/findings.js").Place[]} places
  * @param {(key: string) => void} open

@@ -1,4 +1,4 @@
-/** Evolution: all versions of a subject, what each changed, and who reads whom. */
+/** Evolution: all versions of a subject, their changes, and which version reads which. */
 
 import { factOf } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
@@ -27,7 +27,7 @@ import { VersionRow } from "./version_row.js";
 /** @import { Fact } from "../../api/fact.js" */
 /** @import { ViewProps } from "../../state/types.d.ts" */
 
-/** As many comparisons as the registry puts into one answer. */
+/** The most comparisons in one answer of the registry. */
 const MOST_STEPS = 100;
 
 /** @param {ViewProps} props */
@@ -45,7 +45,7 @@ export default function EvolutionPage({ params }) {
     next === null ? null : (signal) => olderSteps(subject, /** @type {any[]} */ (versions.data), next, signal),
     [subject, changes, next],
   );
-  // The list of schemas leaves out what one may not read, as if it were not there.
+  // The list of schemas omits versions that the user may not read, so it may be empty.
   const empty = versions.data?.length === 0;
   const named = useRequest(
     empty ? (signal) => factOf(registry.versions(subject, { signal, deleted: true })) : null,
@@ -84,7 +84,7 @@ export default function EvolutionPage({ params }) {
 }
 
 /**
- * The comparisons before a version. The registry cuts each list, by number and by work.
+ * Reads the comparisons before a version, page by page: the registry limits each list by count and by effort.
  * @param {string} subject
  * @param {import("../../api/subject_versions.js").Entry[]} entries
  * @param {number | null} next
@@ -99,7 +99,7 @@ async function olderSteps(subject, entries, next, signal) {
       all.push(...part);
       to = part.length === 0 ? null : nextStep(entries, part);
     } catch (error) {
-      // Two versions may be too large to compare. The rows before them say that they are not compared.
+      // Two versions may be too large to compare. The rows of older versions then say 'not compared'.
       if (all.length === 0) throw error;
       return { all, error };
     }
@@ -131,7 +131,9 @@ function Versions({ entries, steps, older, pending, subject, undelete }) {
   }`;
 }
 
-/** @param {{numbers: Fact<number[]>, subject: string}} props `numbers`: what the registry says of the subject's versions */
+/**
+ * @param {{numbers: Fact<number[]>, subject: string}} props `numbers`: the registry's list of the subject's versions
+ */
 function NoVersions({ numbers, subject }) {
   if (numbers.gap !== "absent" && numbers.gap !== null) return html`<${GapPart} fact=${numbers} />`;
   if (numbers.gap === null && numbers.value.length > 0) {

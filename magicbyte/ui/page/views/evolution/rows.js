@@ -1,22 +1,25 @@
-/** Joins the versions of a subject with the comparisons of each with the one before. Pure. */
+/** Joins the versions of a subject with their comparisons; each compares a version with the version before it. Pure. */
 
 import { joined, shortChange } from "../compare/words.js";
 
 /** @import { Entry } from "../../api/subject_versions.js" */
 /** @import { Comparison } from "../../text/answers.d.ts" */
-/** @typedef {"both" | "half" | "none" | "unknown"} Compatibility How a version is joined to the one before. */
+/**
+ * @typedef {"both" | "half" | "none" | "unknown"} Compatibility The compatibility of a version with the version before
+ *   it.
+ */
 /**
  * @typedef {Entry & {
  *   step: Comparison | null, before: number | null, isOldest: boolean, compatibility: Compatibility, changes: string[], more: number,
  * }} Row
  */
 
-/** This many changes are named in a row. */
+/** The most changes that a row names. */
 const NAMED = 4;
 
 /**
  * @param {Entry[]} entries newest first
- * @param {Comparison[] | null} steps newest first; null if the registry compares nothing
+ * @param {Comparison[] | null} steps newest first; null if the registry has no comparisons
  * @returns {Row[]}
  */
 export function rowsOf(entries, steps) {
@@ -36,7 +39,7 @@ export function rowsOf(entries, steps) {
   });
 }
 
-/** The live version before a live one. @param {Entry[]} entries @param {number} at */
+/** The previous live version of a live version. @param {Entry[]} entries @param {number} at */
 const liveBefore = (entries, at) =>
   entries[at].deleted ? null : entries.slice(at + 1).find((entry) => !entry.deleted)?.version ?? null;
 
@@ -49,7 +52,7 @@ export function compatibilityOf(step) {
 }
 
 /**
- * Where the list of comparisons has to go on; null if it reaches the oldest live version.
+ * The version from which to read further comparisons; null if the list reaches the oldest live version.
  * @param {Entry[]} entries newest first
  * @param {Comparison[]} steps newest first
  */

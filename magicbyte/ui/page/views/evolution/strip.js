@@ -1,4 +1,4 @@
-/** The versions as a strip of dots, oldest first, joined by how they read each other. */
+/** The versions as a strip of dots, oldest first, with lines that show their compatibility. */
 
 import { path } from "../../api/encode_url.js";
 import { href } from "../../state/routes.js";
@@ -11,7 +11,7 @@ import { compatibilityWords } from "./rows.js";
 export function Strip({ rows, subject }) {
   const oldestFirst = [...rows].reverse();
   const list = useRef(/** @type {HTMLElement | null} */ (null));
-  // The latest version is in sight at first, and again when there is another one.
+  // Scroll to the latest version at first, and again when a new version arrives.
   useLayoutEffect(() => {
     if (list.current) list.current.scrollLeft = list.current.scrollWidth;
   }, [rows[0]?.version]);

@@ -1,4 +1,4 @@
-/** A row of Evolution: the version, what changed, who reads whom. */
+/** A row of Evolution: the version, its changes, its compatibility. */
 
 import { Badge, VerdictBadge } from "../../parts/badges.js";
 import { LinkButton } from "../../parts/buttons.js";
@@ -11,7 +11,7 @@ import { html } from "../../vendor/ui.js";
 /** @import { Row } from "./rows.js" */
 
 /** @param {{row: Row, subject: string, undelete: any, compared: boolean, waiting: boolean}} props
- *  `compared`: the registry tells what changed */
+ *  `compared`: whether the registry returns comparisons */
 export function VersionRow({ row, subject, undelete, compared, waiting }) {
   const { version, id, ts, latest, deleted, step, before } = row;
   return html`

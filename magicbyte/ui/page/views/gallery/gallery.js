@@ -1,4 +1,4 @@
-/** All parts in all states, for the tests' pictures. */
+/** All parts in all states, for the screenshots of tests. */
 import { html } from "../../vendor/ui.js";
 import { Badges, Cards, Codes, Controls, Inputs, States } from "./samples.js";
 

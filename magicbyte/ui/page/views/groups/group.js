@@ -1,4 +1,4 @@
-/** A consumer group: how far it is behind in each partition, and who reads it. */
+/** A consumer group: its lag in each partition, and its members. */
 import * as admin from "../../api/admin.js";
 import * as rest from "../../api/rest.js";
 import { Button } from "../../parts/buttons.js";
@@ -79,7 +79,7 @@ function committedIn(lags) {
   return committed;
 }
 
-/** Why the offsets of a group may not be reset; empty if they may. @param {admin.Group} group */
+/** Why the user cannot reset the group's offsets; empty if allowed. @param {admin.Group} group */
 function whyNot({ operations, members }) {
   const missing = missingRight("reset", operations);
   if (missing) return missing;

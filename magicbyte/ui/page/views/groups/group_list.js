@@ -1,4 +1,4 @@
-/** All consumer groups: state, members, how far each is behind, and what it reads. */
+/** All consumer groups: state, members, lag, and topics. */
 import * as admin from "../../api/admin.js";
 import { Badge } from "../../parts/badges.js";
 import { Button, Segmented } from "../../parts/buttons.js";
@@ -19,7 +19,7 @@ import { GroupState } from "../kafka/group_state.js";
 import { lagOf } from "./lags.js";
 
 const STEP = 300;
-/** So many topics of a group are named. */
+/** The most topics of a group that a row names. */
 const NAMED = 3;
 
 /** @param {import("../../state/types.d.ts").ViewProps} props */

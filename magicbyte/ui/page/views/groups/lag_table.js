@@ -19,7 +19,7 @@ import { html } from "../../vendor/ui.js";
  */
 
 /**
- * The partitions that a group has committed offsets of, or that its members have, by topic and number.
+ * The partitions with committed offsets of a group or assigned to its members, by topic and number.
  * @param {Group} group
  * @param {Lag[]} lags
  * @returns {Place[]}

@@ -3,7 +3,7 @@
 /**
  * The lag of a group in all its topics; the total is null if no lag is known.
  * @param {Pick<import("../../api/admin.js").Group, "lags">} group
- * @returns {{total: number | null, unknown: number}} `unknown`: the partitions whose lag is not known
+ * @returns {{total: number | null, unknown: number}} `unknown`: the number of partitions with an unknown lag
  */
 export function lagOf({ lags }) {
   if (!lags) return { total: null, unknown: 0 };

@@ -16,8 +16,8 @@ import { readPlaces, TARGETS, targetsOf, writePlaces } from "./reset_target.js";
 
 /**
  * @param {{cluster: string, group: string, committed: Map<string, number[]>, query: Record<string, string>,
- *   reason: string, onDone: () => void}} props `committed`: topic -> the partitions with a committed offset; `reason`: why it
- *   may not be used
+ *   reason: string, onDone: () => void}} props `committed`: topic -> the partitions with a committed offset; `reason`:
+ *   why the user may not reset offsets; empty if allowed
  */
 export function ResetCard({ cluster, group, committed, query, reason, onDone }) {
   const { to = "earliest", at = "" } = query;
@@ -77,7 +77,7 @@ export function ResetCard({ cluster, group, committed, query, reason, onDone }) 
   `;
 }
 
-/** The value of a target that needs one. @param {{to: string, at: string}} props */
+/** The input for a target's value; nothing for a target without one. @param {{to: string, at: string}} props */
 function TargetInput({ to, at }) {
   if (to === "earliest" || to === "latest") return null;
   const change = (/** @type {any} */ event) => setQuery({ at: event.currentTarget.value });
@@ -177,7 +177,7 @@ function Plan({ resets }) {
   `;
 }
 
-/** What a reset does to one partition, in words. @param {admin.Reset} reset */
+/** Describes the effect of a reset on one partition. @param {admin.Reset} reset */
 export function effectOf({ from, to, wanted, end, skipped, repeated }) {
   const moved = wanted === to
     ? ""

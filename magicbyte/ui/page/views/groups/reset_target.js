@@ -1,6 +1,6 @@
-/** Where a group's offsets are reset to, as the address has it: `to=offset&at=12&topics=orders:0,2;payments`. */
+/** The target of a reset in the address: `to=offset&at=12&topics=orders:0,2;payments`. */
 
-/** Value and words. @type {[string, string][]} */
+/** Value and label. @type {[string, string][]} */
 export const TARGETS = [
   ["earliest", "the first record"],
   ["latest", "the end"],
@@ -10,9 +10,9 @@ export const TARGETS = [
 ];
 
 /**
- * The chosen topics and partitions. No topic's name has a colon, a comma or a semicolon in it.
+ * Parses the chosen topics and partitions. A topic's name has no colon, comma or semicolon.
  * @param {string} text such as `orders:0,2;payments`
- * @returns {Map<string, string>} topic -> its partitions as they were typed; empty for all
+ * @returns {Map<string, string>} topic -> its partitions as typed; empty for all
  */
 export function readPlaces(text) {
   /** @type {Map<string, string>} */
@@ -29,8 +29,8 @@ export const writePlaces = (places) =>
   [...places].map(([topic, partitions]) => partitions ? `${topic}:${partitions}` : topic).join(";");
 
 /**
- * The targets of a request, or why they are not complete. A shift needs a committed offset, so without partitions it
- * takes those that have one.
+ * The targets of a request, or the problem with them. A shift needs committed offsets, so if no partitions are given,
+ * it uses the partitions with committed offsets.
  * @param {{to: string, at: string, topics: string}} wanted
  * @param {Map<string, number[]>} [committed] topic -> the partitions with a committed offset
  * @returns {{targets: object[], problem: string}}
@@ -57,7 +57,7 @@ export function targetsOf({ to, at, topics }, committed = new Map()) {
   return { targets, problem: "" };
 }
 
-/** @param {string} to @param {string} at @returns {object | string} the target, or what is wrong with it */
+/** @param {string} to @param {string} at @returns {object | string} the target, or the problem with it */
 function targetOf(to, at) {
   if (to === "earliest" || to === "latest") return { to };
   if (to === "time") {

@@ -1,4 +1,7 @@
-/** Questions to the broker through the REST proxy: asked again while it is gone, with the last data still shown. */
+/**
+ * Requests to the broker through the REST proxy. While the broker is unreachable, they are retried and the last data
+ * stays visible.
+ */
 import { Button, LinkButton } from "../../parts/buttons.js";
 import { Snippet } from "../../parts/copying.js";
 import { Failure, Loading } from "../../parts/states.js";
@@ -12,7 +15,7 @@ import { html, useEffect, useRef, useState } from "../../vendor/ui.js";
 const LONGEST_WAIT = 30;
 
 /**
- * As `useRequest`; while the broker does not answer it asks again after 1, 2, 4 .. 30 s.
+ * As `useRequest`, but retries after 1, 2, 4 .. 30 s while the broker does not answer.
  * @param {((signal: AbortSignal) => Promise<any>) | null} ask
  * @param {readonly any[]} inputs
  * @returns {BrokerRequest}
@@ -37,10 +40,10 @@ export function useBroker(ask, inputs) {
   return { ...request, retryAt };
 }
 
-/** Whether the proxy or its broker does not answer. @param {any} error */
+/** Whether an error means that the proxy or its broker does not answer. @param {any} error */
 const isGone = (error) => error.status === 0 || error.status >= 500;
 
-/** The strip while the broker is gone. @param {{request: BrokerRequest}} props */
+/** The strip that is shown while the broker is unreachable. @param {{request: BrokerRequest}} props */
 export function BrokerStrip({ request }) {
   const { error, loading, reload, retryAt } = request;
   const [, tick] = useState(0);
@@ -63,7 +66,7 @@ export function BrokerStrip({ request }) {
 }
 
 /**
- * What a request brought; the last data stays while the broker is gone.
+ * The data of a request. The last data stays visible while the broker is unreachable.
  * @param {{request: BrokerRequest, rows?: number, height?: number, children: (data: any) => any}} props
  */
 export function FromBroker({ request, rows, height, children }) {

@@ -1,4 +1,4 @@
-/** Decodes the keys and values of some records, each kind with one request. */
+/** Decodes the keys and values of records: one request for the keys, one for the values. */
 import { decode } from "../../api/serdes.js";
 import { PARTS } from "./topic_subjects.js";
 
@@ -9,7 +9,8 @@ import { PARTS } from "./topic_subjects.js";
 /**
  * @param {string} topic
  * @param {RecordBytes[]} records
- * @param {{signal?: AbortSignal, stored?: boolean}} [options] `stored`: Avro's values as they are stored, unions tagged
+ * @param {{signal?: AbortSignal, stored?: boolean}} [options] `stored`: return Avro's values without logical types and
+ *   with tagged unions
  * @returns {Promise<DecodedRecord[]>}
  */
 export async function decodeRecords(topic, records, { signal, stored = false } = {}) {
@@ -33,7 +34,7 @@ async function partsOf(records, wanted, signal) {
 }
 
 /**
- * A key or value as `decode` takes it, with the header that names its schema, if there is one.
+ * A key or value in the form that `decode` expects, with the header of its schema's guid, if there is one.
  * @param {RecordBytes} record
  * @param {"key" | "value"} part
  */
@@ -44,7 +45,7 @@ export function messageOf(record, part) {
 }
 
 /**
- * The value of the header that names the schema of a key or value, in base64; null if there is none.
+ * The header with the guid of the schema of a key or value, in base64; null if there is none.
  * @param {RecordBytes} record
  * @param {"key" | "value"} part
  */

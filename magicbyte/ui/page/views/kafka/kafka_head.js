@@ -24,7 +24,7 @@ export const KafkaHead = ({ at, aside, children }) =>
     </nav>
   `;
 
-/** A view that needs version 3 of the proxy. @param {{what: string}} props */
+/** Says that a view needs version 3 of the proxy. @param {{what: string}} props */
 export const NeedsV3 = ({ what }) =>
   html`
     <div class="state">

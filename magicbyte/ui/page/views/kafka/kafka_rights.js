@@ -1,9 +1,11 @@
-/** The rights that changes of topics and groups need: what is missing, before one writes and after a refusal. */
+/**
+ * The rights that changes of topics and groups need. Views show a missing right before a change and after a refusal.
+ */
 import { may } from "../../state/signals.js";
 import { Shown } from "../../parts/hostile.js";
 import { html } from "../../vendor/ui.js";
 
-/** Action -> Kafka's operation, and on what. @type {Record<string, [string, string]>} */
+/** Action -> Kafka's operation and its resource. @type {Record<string, [string, string]>} */
 export const RIGHTS = {
   create: ["CREATE", "the topic or the cluster"],
   grow: ["ALTER", "the topic"],
@@ -20,9 +22,9 @@ export const RIGHTS = {
 const READS = new Set(["read", "describeConfigs", "describeCluster"]);
 
 /**
- * Why an action may not be used; empty if it may, or if that is not known.
+ * Why the user may not do an action; empty if allowed or unknown.
  * @param {string} action a key of RIGHTS
- * @param {string[] | null | undefined} operations what one may do; null or undefined if that is not known
+ * @param {string[] | null | undefined} operations what the user may do; null or undefined if unknown
  */
 export function missingRight(action, operations) {
   const { reason } = READS.has(action) ? { reason: "" } : may(action === "produce" ? "produce" : "topics");

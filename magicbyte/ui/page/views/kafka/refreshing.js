@@ -1,9 +1,9 @@
-/** Asks again every few seconds while the page is visible, and on demand. */
+/** Repeats a request every few seconds while the page is visible, and on demand. */
 import { Button } from "../../parts/buttons.js";
 import { html, useEffect, useRef } from "../../vendor/ui.js";
 
 const SECONDS = 5;
-/** A cluster that takes long to answer has this many times as long to rest. */
+/** The pause is at least this many times as long as the last request took. */
 const RESTS = 4;
 
 /** @param {{request: import("./broker.js").BrokerRequest}} props */

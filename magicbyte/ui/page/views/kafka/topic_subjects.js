@@ -11,7 +11,7 @@ import { useEffect, useMemo } from "../../vendor/ui.js";
 export const PARTS = ["key", "value"];
 
 /**
- * The live subjects of the current context by name, from the listing; undefined while it is not read.
+ * The live subjects of the current context by name, from the listing; undefined until the listing has loaded.
  * @returns {Map<string, Facts> | undefined}
  */
 export function useSubjects() {
@@ -33,7 +33,7 @@ export function useSubjects() {
 }
 
 /**
- * The topic and part that a subject is named for; null if it follows another strategy.
+ * The topic and part that a subject's name stands for; null if the subject follows another strategy.
  * @param {string} subject
  * @returns {{topic: string, part: "key" | "value"} | null}
  */

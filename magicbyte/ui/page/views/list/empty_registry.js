@@ -1,4 +1,4 @@
-/** A registry without subjects: three ways to the first one. */
+/** The page of a registry without subjects: three ways to create the first subject. */
 import { curl } from "../../api/curl.js";
 import { LinkButton } from "../../parts/buttons.js";
 import { Snippet } from "../../parts/copying.js";

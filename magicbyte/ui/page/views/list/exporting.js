@@ -1,4 +1,4 @@
-/** Export: the registry's lines as a file, of everything or of chosen subjects. */
+/** Export: the lines of the registry or of chosen subjects, as a file. */
 import { call } from "../../api/client.js";
 import { curl } from "../../api/curl.js";
 import { copy } from "../../parts/copying.js";
@@ -32,7 +32,7 @@ export async function exportAll() {
 }
 
 /**
- * Saves the lines of some subjects, and of what they refer to; `POST /import?lines=true` takes them.
+ * Saves the lines of some subjects and of their references. `POST /import?lines=true` imports the file.
  * @param {string[]} subjects
  */
 export async function exportSubjects(subjects) {
@@ -51,12 +51,12 @@ export async function exportSubjects(subjects) {
   });
 }
 
-/** How many subjects a sentence names. */
+/** The most subjects that a sentence names. */
 const NAMED = 3;
 
 /**
- * The lines about some subjects, and those subjects without a version in the export: it leaves out what the user may not
- * read. An export has each version after those that it refers to.
+ * The lines about some subjects and their references, and the subjects that the export lacks because the user may not
+ * read them. An export has each version after the versions that it refers to.
  * @param {string} text
  * @param {Set<string>} subjects
  */

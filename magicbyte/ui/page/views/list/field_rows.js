@@ -1,13 +1,13 @@
 /** The fields of an outline as flat rows. Pure. */
 
 /** @typedef {import("../../text/answers.d.ts").OutlineNode} OutlineNode */
-/** @typedef {{before: string, name: string, type: string}} FieldRow `before`: the path of the field around */
+/** @typedef {{before: string, name: string, type: string}} FieldRow `before`: the path of the enclosing field */
 
 const FIELDS = new Set(["field", "property"]);
 const DEEPEST = 3;
 
 /**
- * The fields in the order of the text; those of records inside follow with their path: `lines[].sku`.
+ * The fields in the order of the text. Fields of nested records follow with their path: `lines[].sku`.
  * @param {OutlineNode} root
  * @returns {FieldRow[]}
  */

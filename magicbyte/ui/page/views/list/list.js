@@ -1,4 +1,4 @@
-/** The list of subjects: one listing call, search for each key, a panel for the chosen row. */
+/** The list of subjects: one listing call, a search on each key press, a panel for the chosen row. */
 import { hasOverview } from "../../api/features.js";
 import { listingRow } from "../../state/listing_columns.js";
 import { firstRows, listingError, listingHead, needListing, readListing } from "../../state/live_listing.js";
@@ -27,10 +27,10 @@ import { grouped } from "../../text/grouped.js";
 
 const URL_DELAY_MS = 250;
 
-/** Resolves when there is something to show. */
+/** Resolves when the list has rows to show. */
 export const ready = () => firstRows();
 
-/** The part of the query that the first rows do not answer. */
+/** The parameters of the query that need the whole listing. */
 const FILTERS = ["q", "in", "type", "own", "deleted", "sort"];
 
 /** @param {import("../../state/types.d.ts").ViewProps} props */
@@ -42,7 +42,7 @@ export default function List({ query }) {
   const head = listingHead.value;
   const isPlain = !FILTERS.some((name) => query[name]);
   const shown = useRef(false);
-  // A list that is shown stays: somebody may be typing into it.
+  // Keep a visible list: the user may be typing into it.
   shown.current &&= !context.value;
   shown.current ||= Boolean(head?.counts.subjects && isPlain && !context.value);
   const listing = overview.value ?? (shown.current ? head : null);
@@ -58,7 +58,10 @@ export default function List({ query }) {
   return html`<${ListPage} listing=${listing} all=${listing === head ? countsOf(head) : null} query=${query} />`;
 }
 
-/** The counts of the chips for the first rows: those of the rows that are still on their way too. @param {NonNullable<typeof listingHead.value>} head */
+/**
+ * The chips' counts while only the first rows are loaded; they include the rows still to come.
+ * @param {NonNullable<typeof listingHead.value>} head
+ */
 function countsOf({ counts }) {
   const { subjects, deleted, ownLevel, types } = counts;
   const { AVRO = 0, JSON = 0, PROTOBUF = 0 } = types;
@@ -68,7 +71,7 @@ function countsOf({ counts }) {
 
 /**
  * @param {{listing: import("../../api/types.d.ts").Overview, all: ReturnType<typeof countsOf> | null,
- *   query: Record<string, string>}} props `all`: the counts if the listing has the first rows alone
+ *   query: Record<string, string>}} props `all`: the chips' counts if the listing has only the first rows
  */
 function ListPage({ listing, all, query }) {
   const [typed, setTyped, writeTyped] = useTyped(query.q ?? "");
@@ -227,7 +230,7 @@ function ListPage({ listing, all, query }) {
   `;
 }
 
-/** What the panel shows while no row is chosen. @param {{listing: import("../../api/types.d.ts").Overview}} props */
+/** The panel's content while no row is chosen. @param {{listing: import("../../api/types.d.ts").Overview}} props */
 function RegistrySummary({ listing }) {
   const names = namesOf(listing);
   const { count, versions, newest } = useMemo(() => summary(listing, context.value), [listing, context.value]);
@@ -255,7 +258,7 @@ function RegistrySummary({ listing }) {
 const MOST_NEWEST = 8;
 
 /**
- * The live subjects of a context: how many, their versions, and the rows that changed last.
+ * The live subjects of a context: their number, their versions, and the rows that changed last.
  * @param {import("../../api/types.d.ts").Overview} listing
  * @param {string} inContext
  */
@@ -268,7 +271,7 @@ function summary(listing, inContext) {
     if (names.context[at] !== inContext || listing.deleted[at]) continue;
     count++;
     versions += listing.versions[at] ?? 0;
-    // A sort of all rows would take longer than the first paint.
+    // Insert instead of sorting: a sort of all rows would delay the first paint.
     const time = listing.ts[at] ?? 0;
     let place = newest.length;
     while (place > 0 && time > (listing.ts[newest[place - 1]] ?? 0)) place--;
@@ -279,7 +282,7 @@ function summary(listing, inContext) {
 }
 
 /**
- * What is typed: shown at once, in the URL a moment later, or before one leaves.
+ * The typed text: visible at once, and in the URL after a short delay or before the user leaves.
  * @param {string} inUrl
  * @returns {[string, (text: string) => void, () => void]}
  */
@@ -310,7 +313,7 @@ function useTyped(inUrl) {
 }
 
 /**
- * How long it took from the render's start to the rows, after a key.
+ * The time from the start of a render to its rows, after a key press.
  * @param {number} started
  * @param {string} typed
  */

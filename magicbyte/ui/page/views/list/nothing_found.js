@@ -1,4 +1,4 @@
-/** A search without rows: the same search elsewhere, with counts. */
+/** The message of a search without rows: links to the same search in other places, with counts. */
 import { Button } from "../../parts/buttons.js";
 import { visibly } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";

@@ -64,7 +64,7 @@ export function Peek({ facts, selected, onSelect, onClose }) {
   `;
 }
 
-/** Waits while someone walks through the rows. @param {AbortSignal} signal */
+/** Waits while the user moves quickly through the rows. @param {AbortSignal} signal */
 const pause = (signal) =>
   new Promise((resolve, reject) => {
     setTimeout(resolve, 120);
@@ -78,7 +78,7 @@ const useOutline = (subject, version) =>
     return registry.outline(subject, version || "latest", { signal, deleted: true });
   }, [subject, version]);
 
-/** The name with the namespace, if the path has it. @param {{path: string, name: string}} root */
+/** The name with its namespace, if the path has the namespace. @param {{path: string, name: string}} root */
 const fullName = ({ path, name }) => path.endsWith(name) && /^[\w.]+$/.test(path) ? path : name;
 
 /** @param {{asked: any, address: string}} props */

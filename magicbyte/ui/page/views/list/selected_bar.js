@@ -1,4 +1,4 @@
-/** What can be done with the selected subjects: compare two, export, delete. */
+/** The actions on the selected subjects: compare two, export, delete. */
 import { heldVersions, holdersOf } from "../../api/holders.js";
 import * as registry from "../../api/registry.js";
 import { hasOverview } from "../../api/features.js";
@@ -19,7 +19,7 @@ import { exportSubjects } from "./exporting.js";
 
 /** @import { Holder } from "../../api/holders.js" */
 
-/** So many of the selected subjects are asked for who holds them. */
+/** The most selected subjects whose holders are requested. */
 const MOST_ASKED = 20;
 
 /** @param {{listing: import("../../api/types.d.ts").Overview, selected: Set<string>, onClear: () => void}} props */
@@ -65,8 +65,8 @@ const nameHere = (subject) => {
 };
 
 /**
- * The selected subjects that others refer to, each with its referrers; each subject is asked for once. A referrer that is
- * selected does not count: it is deleted with the others.
+ * The selected subjects that other subjects refer to, with their holders. Requests each subject's holders once.
+ * Selected holders do not count: they are deleted as well.
  * @param {string[]} subjects with their contexts
  * @returns {{subject: string, holders: Holder[]}[]}
  */
@@ -99,7 +99,7 @@ function compareAddress(rows) {
   });
 }
 
-/** Deletes softly, with Undo. @param {string[]} subjects */
+/** Soft-deletes subjects, with Undo. @param {string[]} subjects */
 async function deleteSubjects(subjects) {
   const { done, failed } = await deleted(subjects);
   for (const { subject, error } of failed) toast(`${subject} was not deleted: ${refusalWords(error)}`);
@@ -117,11 +117,11 @@ async function deleteSubjects(subjects) {
   });
 }
 
-/** The code of a deletion that others keep. */
+/** The code of a deletion that holders block. */
 const HELD = 42206;
 
 /**
- * Deletes as many as can be. One that another one holds is tried again when others are gone.
+ * Deletes as many subjects as possible. Retries a held subject after others have been deleted.
  * @param {string[]} subjects
  */
 async function deleted(subjects) {

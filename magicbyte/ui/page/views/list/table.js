@@ -18,7 +18,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor
 const ROW = 38;
 const AROUND = 12;
 
-/** Name in the URL, words, class. @type {[string, string, string][]} */
+/** Name in the URL, label, class. @type {[string, string, string][]} */
 const COLUMNS = [
   ["name", "Subject", ""],
   ["type", "Type", "c-type"],
@@ -30,8 +30,9 @@ const COLUMNS = [
 /**
  * @param {{listing: import("../../api/types.d.ts").Overview, rows: number[], count: number, words: string[], sort: string,
  *   peek: string, selected: Set<string>, excerpts: Map<string, {text: string, hash: string, version?: number}>,
- *   onSort: (sort: string) => void, onPeek: (subject: string) => void}} props `count`: how many rows there will be;
- *   `excerpts`: what a search found and where, by subject
+ *   onSort: (sort: string) => void, onPeek: (subject: string) => void}} props `count`: the number of rows once all are
+ *   loaded;
+ *   `excerpts`: the match of a search and its position, by subject
  */
 export function SubjectTable({ listing, rows, count, words, sort, peek, selected, excerpts, onSort, onPeek }) {
   const body = useRef(/** @type {HTMLElement | null} */ (null));
@@ -66,8 +67,8 @@ export function SubjectTable({ listing, rows, count, words, sort, peek, selected
 }
 
 /**
- * The height of rows that are not in the document. One cell: on a small screen some columns are not shown, and a cell over
- * all of them would bring their places back.
+ * A spacer for rows that are not in the document. It has one cell: small screens hide some columns, and a cell across
+ * all columns would add space for the hidden ones again.
  * @param {{rows: number}} props
  */
 const SpacerRow = ({ rows }) =>
@@ -81,7 +82,7 @@ const SpacerRow = ({ rows }) =>
 function Heading({ name, label, more, sort, onSort }) {
   const [column, turned] = sort.startsWith("-") ? [sort.slice(1), true] : [sort || "name", false];
   const here = column === name;
-  // Times and counts are looked at from the top: the newest, the most.
+  // Sort times and counts in descending order first.
   const first = name === "changed" || name === "versions" ? "-" + name : name;
   const other = first === name ? "-" + name : name;
   const next = here ? ((turned ? "-" : "") + name === first ? other : first) : first;
@@ -132,7 +133,10 @@ function Row({ facts, index, words, on, selected, excerpt, onPeek }) {
   `;
 }
 
-/** A name with what a search has found in it; the end stays in sight. @param {{parts: import("../../parts/truncated_name.js").Part[]}} props */
+/**
+ * A name with the matches of a search; its end stays visible.
+ * @param {{parts: import("../../parts/truncated_name.js").Part[]}} props
+ */
 function SubjectName({ parts }) {
   const [before, end] = beforeEnd(parts);
   const all = [...before, ...end];
@@ -148,14 +152,14 @@ function SubjectName({ parts }) {
 }
 
 /**
- * The rows near the window.
+ * The range of rows near the window.
  * @param {import("../../vendor/ui.js").Ref<HTMLElement | null>} body
  * @param {number} count
  * @returns {[number, number]}
  */
 function useWindow(body, count) {
   const [first, setFirst] = useState(0);
-  // The first rows come without those around them: they are on the screen sooner.
+  // Render only the visible rows at first, so that they appear sooner.
   const [around, setAround] = useState(0);
   const [height, setHeight] = useState(globalThis.innerHeight ?? 800);
   useEffect(() => {
@@ -163,7 +167,7 @@ function useWindow(body, count) {
     const measure = () => {
       frame = 0;
       const top = body.current?.getBoundingClientRect().top ?? 0;
-      // Steps of some rows, so that most frames change nothing.
+      // Move in steps of six rows, so that most frames change nothing.
       setFirst(Math.max(0, Math.floor(-top / ROW / 6) * 6 - AROUND));
       setHeight(innerHeight);
       setAround(AROUND);
@@ -173,7 +177,7 @@ function useWindow(body, count) {
     };
     addEventListener("scroll", later, { passive: true });
     addEventListener("resize", later);
-    // After the frame with the first rows.
+    // Measure after the frame with the first rows.
     frame = requestAnimationFrame(() => frame = requestAnimationFrame(measure));
     return () => {
       cancelAnimationFrame(frame);
@@ -187,7 +191,7 @@ function useWindow(body, count) {
 }
 
 /**
- * Scrolls just far enough that the row is in sight.
+ * Scrolls just far enough to make the row visible.
  * @param {import("../../vendor/ui.js").Ref<HTMLElement | null>} body
  * @param {number} at
  */

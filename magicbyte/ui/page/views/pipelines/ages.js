@@ -1,14 +1,14 @@
-/** How old figures are, in seconds while they are fresh; the page counts on. */
+/** The age of figures; in seconds while they are fresh, and updated each second. */
 import { absolute, ago, isTime } from "../../parts/times.js";
 import { html, useEffect, useState } from "../../vendor/ui.js";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** Figures older than this are old: two answers are missing. */
+/** Older figures count as old: at least two answers are missing. */
 const OLD_MS = 15 * SECOND;
 
-/** The server's time, which goes on each second. @param {number} skew how far the browser's clock is behind, in ms */
+/** The server's time, updated each second. @param {number} skew how far the browser's clock is behind, in ms */
 export function useNow(skew) {
   const [, tick] = useState(0);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useNow(skew) {
 /** @param {number} ms @param {number} now */
 export const isOld = (ms, now) => now - ms > OLD_MS;
 
-/** Such as `12 s ago`, `2 min ago`, `yesterday`, `12 Nov`. @param {number} ms @param {number} now */
+/** An age such as `12 s ago`, `2 min ago`, `yesterday`, `12 Nov`. @param {number} ms @param {number} now */
 export function ageOf(ms, now) {
   const passed = Math.max(0, now - ms);
   if (passed < MINUTE) return `${Math.floor(passed / SECOND)} s ago`;

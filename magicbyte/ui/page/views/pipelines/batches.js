@@ -1,4 +1,7 @@
-/** The last batches of a pipeline: its metrics tell only the newest, so the page keeps those that it has seen. */
+/**
+ * The last batches of a pipeline: its metrics only report the newest batch, so the page remembers the batches that it
+ * has seen.
+ */
 import { Card } from "../../parts/cards.js";
 import { absolute, isTime } from "../../parts/times.js";
 import { html, useRef } from "../../vendor/ui.js";
@@ -7,7 +10,7 @@ import { Scrolled } from "../../parts/scrolled.js";
 
 /** @typedef {import("../../api/pipelines.js").Figures} Figures */
 /**
- * A batch, and the rows since the one before it that the page has seen.
+ * A batch, and its rows if the page has seen the batch before it.
  * @typedef {{batch: number, writtenAt: number | null, seconds: number | null, lag: number | null,
  *   read: number | null, written: number | null, dead: number | null}} Batch
  */
@@ -56,8 +59,8 @@ export function Batches({ pipeline: { figures } }) {
 }
 
 /**
- * Adds the newest batch, if it is another one. Rows are counted since the run began: those of a batch are known if the
- * page saw the batch right before it.
+ * Adds the newest batch, if it is new. The metrics count rows since the start of the run, so a batch's rows are known
+ * only if the page saw the batch right before it.
  * @param {{batches: Batch[], before: Figures | null}} seen
  * @param {Figures} figures
  * @returns {{batches: Batch[], before: Figures | null}}

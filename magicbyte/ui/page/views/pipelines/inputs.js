@@ -1,4 +1,4 @@
-/** The inputs of a pipeline: how far each partition is behind, and where its Kafka sinks' last batch ended. */
+/** The inputs of a pipeline: the lag of each partition, and the end of the last batch in its Kafka sinks. */
 import { Card } from "../../parts/cards.js";
 import { Shown } from "../../parts/hostile.js";
 import { path } from "../../api/encode_url.js";
@@ -64,7 +64,7 @@ export function Inputs({ pipeline }) {
 }
 
 /**
- * The partitions of the metrics and of the marker that was written last, those that are most behind first.
+ * The partitions of the metrics and of the newest marker, largest lag first.
  * @param {import("../../api/pipelines.js").Pipeline} pipeline
  * @returns {Input[]}
  */

@@ -1,4 +1,4 @@
-/** What the user may see of the markers, and how to set where pipelines are. */
+/** Notes on missing markers, and how to configure the pipelines' addresses. */
 import { Snippet } from "../../parts/copying.js";
 import { GapWords } from "../../parts/gap.js";
 import { Shown } from "../../parts/hostile.js";
@@ -10,7 +10,7 @@ import { MARKERS } from "../../state/pipelines_seen.js";
 
 const Topic = () => html`<span class="mono">${MARKERS}</span>`;
 
-/** What is missing of the markers, above the table. @param {{markers: Pipelines["markers"]}} props */
+/** A note above the table about missing markers. @param {{markers: Pipelines["markers"]}} props */
 export function MarkersNote({ markers: { state, reason, unreadable } }) {
   const sentence = {
     forbidden: html`You may not read the markers of Kafka sinks. That needs READ on the topic <${Topic} />.
@@ -24,14 +24,14 @@ export function MarkersNote({ markers: { state, reason, unreadable } }) {
   return sentence && html`<p class="markers-note s dim anywhere" data-markers=${state}>${sentence}</p>`;
 }
 
-/** Words in the place of a marker that is not shown. @param {{markers: Pipelines["markers"]}} props */
+/** The words in place of a missing marker. @param {{markers: Pipelines["markers"]}} props */
 export function NoMarker({ markers: { state, reason } }) {
   if (state === "forbidden") return html`<${GapWords} fact=${{ gap: "forbidden", reason }} />`;
   if (state === "unavailable" || state === "partial") return html`<${GapWords} fact=${{ gap: "unknown", reason }} />`;
   return null;
 }
 
-/** How to set where pipelines are. */
+/** How to configure the pipelines' addresses. */
 export const HowToSet = () =>
   html`
     <div class="state">

@@ -1,4 +1,4 @@
-/** A pipeline: its state, inputs, sinks, rows, steps that remember rows, last batches, and commands to copy. */
+/** A pipeline: its state, inputs, sinks, rows, stateful steps, last batches, and commands to copy. */
 import { pipelinesRequest } from "../../api/pipelines.js";
 import { Card } from "../../parts/cards.js";
 import { CurlButton, Snippet } from "../../parts/copying.js";
@@ -124,13 +124,17 @@ function State({ pipeline, now }) {
 
 const ONLY_MARKERS = "No metrics port of it is known. What its Kafka sinks wrote last is below.";
 
-/** A fact that is no value is left out. @param {[string, any]} fact @returns {[string, any]} */
+/**
+ * Turns a fact's `false` into null, so that the fact is left out.
+ * @param {[string, any]} fact
+ * @returns {[string, any]}
+ */
 const shown = ([title, value]) => [title, value === false ? null : value];
 
 /** @param {number} seconds */
 const rounded = (seconds) => seconds < 10 ? Math.round(seconds * 10) / 10 : grouped(Math.round(seconds));
 
-/** Words of what becomes of rows, in the order of `Input rows = output rows`. @type {[string, string][]} */
+/** Labels of the rows' outcomes, in the order of `Input rows = output rows`. @type {[string, string][]} */
 const OUTCOMES = [
   ["read", "Read"],
   ["made", "Made by steps"],
@@ -142,7 +146,7 @@ const OUTCOMES = [
   ["lost", "Lost before they were read"],
 ];
 
-/** The rows since the run began, and the checks that rows failed. @param {{pipeline: Pipeline}} props */
+/** The rows since the start of the run, and the failed checks. @param {{pipeline: Pipeline}} props */
 function Rows({ pipeline: { figures } }) {
   if (!figures || Object.keys(figures.rows).length === 0) return null;
   const { rows, failedChecks, unmatched, deadLetters } = figures;
@@ -207,5 +211,5 @@ function Commands({ pipeline: { figures, address } }) {
   `;
 }
 
-/** A word of a command for a shell. @param {string} text */
+/** Quotes a word of a shell command. @param {string} text */
 const quoted = (text) => /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

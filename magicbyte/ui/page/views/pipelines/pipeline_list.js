@@ -99,7 +99,7 @@ function Row({ pipeline, markers, now }) {
 export const Watermark = ({ ms, now }) =>
   ms === null ? html`<span class="faint">none</span>` : html`<${Age} ms=${ms} now=${now} />`;
 
-/** A figure; nothing if the port does not tell it. @param {number | null | undefined} number */
+/** A figure; empty if the port does not report it. @param {number | null | undefined} number */
 const counted = (number) => number === null || number === undefined ? "" : grouped(number);
 
 /** @param {{figures: import("../../api/pipelines.js").Figures | null}} props */

@@ -1,4 +1,4 @@
-/** The sinks of a pipeline: what its metrics name, and the last batch of each Kafka sink by its marker. */
+/** The sinks of a pipeline: the sinks that its metrics name, and the last batch of each Kafka sink by its marker. */
 import { Card } from "../../parts/cards.js";
 import { Badge } from "../../parts/badges.js";
 import { Shown } from "../../parts/hostile.js";
@@ -10,7 +10,7 @@ import { Scrolled } from "../../parts/scrolled.js";
 import { Age } from "./ages.js";
 import { NoMarker } from "./markers.js";
 
-/** A topic's name, not an expression. */
+/** Matches a topic's name, but not an expression. */
 const TOPIC = /^[\w.-]{1,249}$/;
 
 /**

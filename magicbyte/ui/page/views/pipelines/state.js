@@ -1,4 +1,4 @@
-/** The state of a pipeline, and how old what the page shows is. */
+/** The state of a pipeline, and the age of the page's data. */
 import { Badge, VerdictBadge } from "../../parts/badges.js";
 import { Button } from "../../parts/buttons.js";
 import { Shown } from "../../parts/hostile.js";
@@ -19,24 +19,27 @@ export function StateBadge({ pipeline: { state, health } }) {
     : html`<${VerdictBadge} ok text=${status} />`;
 }
 
-/** Why a pipeline is not healthy, in a line. @param {{pipeline: Pipeline}} props */
+/** Why a pipeline is not healthy, in one line. @param {{pipeline: Pipeline}} props */
 export const Reason = ({ pipeline: { reason } }) =>
   reason && html`<span class="pipeline-reason anywhere"><${Shown} text=${reason} /></span>`;
 
-/** When the figures of a pipeline are older than the answer. @param {{pipeline: Pipeline, now: number}} props */
+/**
+ * The age of a pipeline's figures if they are old; else nothing.
+ * @param {{pipeline: Pipeline, now: number}} props
+ */
 export const FiguresAge = ({ pipeline: { figures, figuresAt }, now }) =>
   figures && figuresAt && isOld(figuresAt, now)
     ? html`<${Badge} tone="warn">figures of ${ageOf(figuresAt, now)}</${Badge}>`
     : null;
 
-/** When the page asked last. @param {{data: Pipelines, now: number}} props */
+/** The time of the page's last request. @param {{data: Pipelines, now: number}} props */
 export const AskedAge = ({ data, now }) =>
   isOld(data.now, now)
     ? html`<span data-asked><${Badge} tone="warn">old: asked ${ageOf(data.now, now)}</${Badge}></span>`
     : html`<span class="faint s num" data-asked>asked ${ageOf(data.now, now)}</span>`;
 
 /**
- * The strip while the page's server does not answer.
+ * The strip that is shown while the page's server does not answer.
  * @param {{request: import("../../parts/use_request.js").RequestState<Pipelines>}} props
  */
 export const LostStrip = ({ request: { data, error, loading, reload } }) =>

@@ -1,4 +1,4 @@
-/** What the steps of a pipeline remember. */
+/** The state of a pipeline's stateful steps. */
 import { Card } from "../../parts/cards.js";
 import { Shown } from "../../parts/hostile.js";
 import { html } from "../../vendor/ui.js";

@@ -1,4 +1,4 @@
-/** Asks for pipelines again and again while the page is visible. */
+/** Polls the pipelines while the page is visible. */
 import { pipelines } from "../../api/pipelines.js";
 import { useRequest } from "../../parts/use_request.js";
 import { pipelinesSeen } from "../../state/pipelines_seen.js";

@@ -1,4 +1,4 @@
-/** Three columns, refers to, this and referred to by, as nested lists of links with lines behind them. */
+/** Three columns (refers to, this, referred to by) as nested lists of links, with lines behind them. */
 
 import { TypeBadge } from "../../parts/badges.js";
 import { visibly } from "../../parts/gap.js";
@@ -9,7 +9,10 @@ import { html, useLayoutEffect, useRef, useState } from "../../vendor/ui.js";
 
 /** @import { Branch, Node } from "./tree.js" */
 
-/** @param {{start: Node, references: Branch[], referrers: Branch[], users: string}} props `users`: how many there are */
+/**
+ * @param {{start: Node, references: Branch[], referrers: Branch[], users: string}} props `users`: the number of users,
+ *   in words
+ */
 export function GraphColumns({ start, references, referrers, users }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const { lines, tall } = useLines(box, [start, references, referrers]);
@@ -46,7 +49,10 @@ export function GraphColumns({ start, references, referrers, users }) {
   `;
 }
 
-/** @param {{branches: Branch[], side: "left" | "right" | ""}} props `side`: of the start, for the first level */
+/**
+ * @param {{branches: Branch[], side: "left" | "right" | ""}} props `side`: the side of the start; only for the first
+ *   level
+ */
 function Branches({ branches, side }) {
   return html`<ul class=${side ? "" : "nested"}>
     ${
@@ -75,14 +81,14 @@ function NodeWords({ node }) {
   </span>`;
 }
 
-/** The part of the window that a graph may fill before the start has to follow the scrolling. */
+/** A graph that fills more of the window makes the start follow the scrolling. */
 const TALL = 0.6;
-/** The part of the window that a column may fill to stay in it. */
+/** A column that fills less of the window stays visible. */
 const FITS = 0.8;
 
 /**
- * The curves from the start to the first level on both sides, none when the columns stand one below the other; and
- * whether the graph is so tall that the start stays in the middle of the window.
+ * The curves from the start to the first level on both sides, none if the columns are stacked; and whether the graph is
+ * so tall that the start stays in the middle of the window.
  * @param {{current: HTMLElement | null}} box
  * @param {any[]} inputs
  */
@@ -95,7 +101,7 @@ function useLines(box, inputs) {
     const measure = () => {
       frame = 0;
       const tall = graph.offsetHeight > innerHeight * TALL;
-      // A column that fits into the window stays in it, beside the start.
+      // A column that fits into the window stays visible, beside the start.
       for (const column of graph.querySelectorAll("section > :not(h2):not([data-node])")) {
         const { offsetHeight } = /** @type {HTMLElement} */ (column);
         column.classList.toggle("follows", tall && offsetHeight < innerHeight * FITS);
@@ -119,7 +125,7 @@ function useLines(box, inputs) {
 }
 
 /**
- * Scrolls the start into the middle of the window if it is out of sight at first; going back keeps the place.
+ * Scrolls the start into the middle of the window if it is not visible at first. After Back, keeps the position.
  * @param {{current: HTMLElement | null}} box
  * @param {Node} start
  */

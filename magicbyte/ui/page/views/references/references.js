@@ -1,4 +1,4 @@
-/** References: what a version refers to, and what refers to it. */
+/** References: the versions that a version refers to, and the versions that refer to it. */
 
 import * as registry from "../../api/registry.js";
 import { CurlButton } from "../../parts/copying.js";
@@ -21,7 +21,7 @@ import { counted, numbered } from "../../text/counted.js";
 /** @import { ViewProps } from "../../state/types.d.ts" */
 /** @import { Graph } from "./tree.js" */
 
-/** So many of the versions that hold this one are named. */
+/** The most holders of this version that are named. */
 const NAMED = 10;
 
 /** @param {ViewProps} props */
@@ -46,16 +46,16 @@ export default function ReferencesPage({ params }) {
   `;
 }
 
-/** How many versions are joined with the start, in both directions, if none is hidden. @param {Graph} graph */
+/** The number of versions connected to the start, in both directions, if none is hidden. @param {Graph} graph */
 const related = ({ nodes, cut }) => cut ? `${nodes.length - 1}+` : nodes.length - 1;
 
-/** @param {number} version that nothing in the graph refers to */
+/** @param {number} version to which nothing in the graph refers */
 const unheldWords = (version) =>
   config.value.accessRules
     ? `Nothing that you may see refers to version ${version}. A schema that you may not see can keep it from being deleted.`
     : `Nothing refers to version ${version}: no other schema keeps it from being deleted.`;
 
-/** How many use the start. @param {Graph} graph */
+/** The number of users of the start, in words. @param {Graph} graph */
 function usersWords(graph) {
   const { versions, subjects } = usersOf(graph);
   const least = graph.cut ? "at least " : "";

@@ -1,10 +1,10 @@
-/** The graph of references as two trees around its start: circles and second ways end. Pure. */
+/** The graph of references as two trees around its start. Cycles and repeated nodes end a branch. Pure. */
 
 /**
  * @typedef {{subject: string, version: number, id: number, schemaType: string, deleted: boolean, distance: number}} Node
  * @typedef {{nodes: Node[], edges: {from: number, to: number, name: string}[], cut: boolean}} Graph
  * @typedef {{node: Node, name: string, again: boolean, children: Branch[]}} Branch `name` is the name in the text;
- *   `again`: the node is shown elsewhere in the tree
+ *   `again`: the node already appears elsewhere in the tree
  */
 
 /**
@@ -39,7 +39,7 @@ export function treeOf(graph, direction) {
 }
 
 /**
- * How many versions of how many subjects use the start, directly or through others.
+ * Counts the versions and subjects that use the start, directly or indirectly.
  * @param {Graph} graph
  */
 export function usersOf({ nodes, edges }) {
@@ -47,13 +47,16 @@ export function usersOf({ nodes, edges }) {
   const users = new Map();
   for (const { from, to } of edges) users.set(to, [...(users.get(to) ?? []), from]);
   const seen = new Set([0]);
-  // A set is walked through to what is added meanwhile.
+  // The loop also visits the entries that it adds to the set.
   for (const index of seen) for (const user of users.get(index) ?? []) seen.add(user);
   seen.delete(0);
   return { versions: seen.size, subjects: new Set([...seen].map((index) => nodes[index].subject)).size };
 }
 
-/** The versions that refer to the start directly: while they are there, it cannot be deleted. @param {Graph} graph */
+/**
+ * The versions that refer to the start directly. As long as they exist, the start cannot be deleted.
+ * @param {Graph} graph
+ */
 export function holdersOf(graph) {
   const indexes = new Set(graph.edges.filter((edge) => edge.to === 0 && edge.from !== 0).map((edge) => edge.from));
   return [...indexes].map((index) => graph.nodes[index]);

@@ -1,4 +1,4 @@
-/** The last 100 changes: from the feed's history, then as they come. */
+/** The last 100 changes: first from the feed's history, then live. */
 import { recentChanges } from "../../state/change_feed.js";
 import { lacking } from "../../api/features.js";
 import { splitSubject } from "../../text/split_subject.js";
@@ -14,7 +14,7 @@ import { changes, me } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 
 const MOST = 100;
-/** How far back the history is read: some entries are no changes. */
+/** How many offsets of history to read: some entries are not changes. */
 const BACK = 400;
 
 export function Changes() {
@@ -38,7 +38,9 @@ export function Changes() {
   `;
 }
 
-/** @param {{history: any[], offset: number | undefined}} props `offset`: the log's, if the registry tells it */
+/**
+ * @param {{history: any[], offset: number | undefined}} props `offset`: the log's offset, if the registry returns it
+ */
 function Rows({ history, offset }) {
   const newest = history[0]?.offset ?? -1;
   const rows = [

@@ -1,4 +1,4 @@
-/** The registry: its node, what it has, the last changes, export and import. */
+/** The registry: its node, its counts, the last changes, export and import. */
 import { call } from "../../api/client.js";
 import { cellFact, factOrUnknown } from "../../api/fact.js";
 import { hasOverview } from "../../api/features.js";
@@ -43,10 +43,13 @@ export default function Registry() {
   `;
 }
 
-/** The role of a node for a user who may not see it, and of another registry. @type {import("../../api/fact.js").Fact<any>} */
+/**
+ * The role of a node if the user may not see it, or if the registry is not ours.
+ * @type {import("../../api/fact.js").Fact<any>}
+ */
 const NOT_TOLD = { gap: "unknown", reason: "The registry does not tell you." };
 
-/** The node that answers this page. */
+/** The node that serves this page. */
 function Node() {
   const node = me.value ?? {};
   const version = useRequest(
@@ -93,10 +96,10 @@ function Node() {
   `;
 }
 
-/** The counts that names alone tell. */
+/** The counts that are known from names alone. */
 const NAMED = new Set(["Subjects", "Deleted subjects", "Contexts", "Subjects of other contexts"]);
 
-/** How much there is in the context that the links lead to. */
+/** The counts of the context to which the links lead. */
 function Counts() {
   const listing = overview.value;
   if (!listing) {

@@ -110,7 +110,7 @@ function Report({ report }) {
   </${Note}>`;
 }
 
-/** How many lines were written, or would be. @param {any} report @returns {number} */
+/** The number of lines that were written, or that a dry run would write. @param {any} report @returns {number} */
 const written = (report) =>
   Object.values(report.imported).reduce((/** @type {number} */ sum, count) => sum + Number(count), 0);
 

@@ -1,4 +1,4 @@
-/** Deleting: softly with Undo, back by Undelete, and for good after a dialog. */
+/** Deletion: soft with Undo, restoring with Undelete, and permanent after a dialog. */
 import { valueOr } from "../../api/fact.js";
 import { HELD_BY_NONE, heldVersions, holdersOf } from "../../api/holders.js";
 import * as registry from "../../api/registry.js";
@@ -112,7 +112,7 @@ function Deletion({ subject, mode, live, deleted, onChanged }) {
 }
 
 /**
- * Who refers to the versions. A holder that is deleted holds no longer, so each deletion asks again.
+ * The holders of the versions. A deleted holder no longer counts, so each deletion requests them again.
  * @param {string} subject
  * @param {number[]} versions
  */
@@ -167,7 +167,7 @@ function VersionRow({ subject, mode, version, isDeleted, holders, cut, onDelete,
 }
 
 /**
- * Deletes for good; what is live is deleted softly first.
+ * Deletes permanently; soft-deletes live versions first.
  * @param {string} subject
  * @param {number | null} version
  * @param {number[]} live

@@ -1,4 +1,4 @@
-/** Why the controls of a card may not be used, in sight: those that are disabled are described by it. */
+/** Shows why a card's controls are disabled. The disabled controls refer to it by aria-describedby. */
 import { html } from "../../vendor/ui.js";
 
 /** @param {{id: string, reason: string}} props */

@@ -1,4 +1,4 @@
-/** The level: a new one first shows which versions it would have refused. */
+/** The level. Before a new level is saved, the card shows which versions it would have refused. */
 import { putConfig } from "../../api/registry.js";
 import { LevelBadge } from "../../parts/badges.js";
 import { Button } from "../../parts/buttons.js";

@@ -1,4 +1,4 @@
-/** The mode: whether versions may be registered and deleted. */
+/** The mode, which decides whether versions may be registered and deleted. */
 import { ApiError } from "../../api/client.js";
 import { deleteMode, putMode } from "../../api/registry.js";
 import { LevelBadge } from "../../parts/badges.js";
@@ -22,11 +22,11 @@ const MEANINGS = {
   FORWARD: "Requests of clients are passed on to another registry.",
 };
 
-/** The codes of IMPORT that versions are in the way: live ones, or deleted ones that other schemas refer to. */
+/** The codes of errors when versions block IMPORT: live versions, or deleted versions that other schemas refer to. */
 const IN_THE_WAY = new Set([42205, 42206]);
 
 /**
- * Whether `force=true` sets a mode that was refused.
+ * Whether `force=true` would set a refused mode.
  * @param {string} mode
  * @param {ApiError} error
  */

@@ -39,7 +39,7 @@ const OBJECTS = [
 const POLICY = "compatibilityPolicy";
 
 /**
- * @typedef {Record<string, string>} Values  all as texts: `true`, `false` or empty for flags, JSON for objects
+ * @typedef {Record<string, string>} Values  all values as texts: `true`, `false` or empty for flags, JSON for objects
  */
 
 /**
@@ -136,7 +136,8 @@ function Setting({ label, words, origin, children, for: id }) {
 
 /**
  * @param {{label: string, words: string, origin: string, value: string, whyNot?: string,
- *   onChange: (value: string) => void}} props `whyNot`: the id of the reason why it may not be changed
+ *   onChange: (value: string) => void}} props `whyNot`: the id of the element that says why the value may not be
+ *   changed
  */
 function TextSetting({ label, words, origin, value, whyNot, onChange }) {
   const id = useId();

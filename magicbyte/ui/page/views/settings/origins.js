@@ -1,8 +1,8 @@
-/** Where settings other than the level and the mode come from: the API tells it for these two alone. */
+/** The origins of settings other than the level and the mode. The API only returns the origins of these two. */
 import { NOT_SET, originWords } from "../../text/phrases.js";
 
 /**
- * The origin of a field. A value that the registry has, too, counts as the registry's.
+ * The origin of a field. A value that equals the registry's counts as the registry's.
  * @param {unknown} value
  * @param {import("../../api/fact.js").Fact<unknown>} general  the registry's value
  * @param {string} subject

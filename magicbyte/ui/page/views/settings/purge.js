@@ -1,4 +1,4 @@
-/** The dialog before a purge: the name typed, the versions counted, the referrers named. */
+/** The dialog before a purge: asks for the name, counts the versions, and names the referrers. */
 import { heldVersions, holdersOf } from "../../api/holders.js";
 import { idVersions, referencedBy } from "../../api/registry.js";
 import { askDialog } from "../../parts/dialogs.js";
@@ -7,13 +7,13 @@ import { qualified } from "../../state/signals.js";
 import { html } from "../../vendor/ui.js";
 import { counted } from "../../text/counted.js";
 
-/** So many of the newest versions are asked for their referrers. */
+/** The most versions, newest first, whose referrers are requested. */
 const MOST = 50;
 
 /**
  * @param {string} subject
  * @param {number | null} version  null for the whole subject
- * @param {number[]} versions  those that would be purged
+ * @param {number[]} versions  the versions to purge
  * @param {number[]} live
  * @returns {Promise<boolean>}
  */
@@ -47,7 +47,7 @@ export async function askPurge(subject, version, versions, live) {
 }
 
 /**
- * The versions that refer to live ones, from a registry that lists them by version alone.
+ * The versions that refer to live versions, for a registry that only lists referrers by version.
  * @param {string} subject
  * @param {number[]} versions
  * @returns {Promise<{subject: string, version: number}[]>}

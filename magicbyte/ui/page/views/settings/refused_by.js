@@ -1,13 +1,14 @@
-/** What a level would have refused, had it been in effect from the first version on. */
+/** The versions that a level would have refused if it had been in effect from the first version on. */
 import { check, version as readVersion } from "../../api/registry.js";
 import { asksFor } from "../edit/places/levels.js";
 
-/** So many of the newest versions are judged. */
+/** The number of newest versions to check. */
 export const MOST = 20;
 
 /**
  * @typedef {{version: number, backward: number[], forward: number[]}} Refused
- *   `backward`: the versions before it whose data it does not read; `forward`: those that do not read its data
+ *   `backward`: the earlier versions whose data it cannot read; `forward`: the earlier versions that cannot read its
+ *   data
  */
 
 /**
@@ -37,7 +38,7 @@ export async function refusedBy(subject, level, versions, signal) {
 }
 
 /**
- * The versions before one that a level has it compared with and that break; null if none does.
+ * The earlier versions that break under a level; null if none does.
  * @param {number} number
  * @param {number[]} earlier
  * @param {string} level

@@ -1,4 +1,4 @@
-/** The settings of the registry, which hold wherever a subject or a context has none: `/config`. */
+/** The settings of the registry, `/config`. They apply if a subject and its context set none. */
 import { factOf, known } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { Crumb } from "../subject/subject_head.js";

@@ -1,4 +1,4 @@
-/** Sends a change and says in words when it is refused. */
+/** Sends a change of settings, and shows the reason of a refusal. */
 import { ApiError } from "../../api/client.js";
 import { toast } from "../../parts/toasts.js";
 import { path } from "../../api/encode_url.js";

@@ -1,4 +1,7 @@
-/** The cards of a subject's or the registry's settings: level, mode, and all others. A card without rights says so. */
+/**
+ * The cards of a subject's or the registry's settings: level, mode, and all others. A card says if the user lacks the
+ * right to change it.
+ */
 import { mapped, valueOr } from "../../api/fact.js";
 import { Card } from "../../parts/cards.js";
 import { GapPart } from "../../parts/gap.js";
@@ -35,7 +38,7 @@ export function SettingCards({ subject, config, general, mode, live, onChanged }
   `;
 }
 
-/** The card of settings that one may not read. @param {{title: string, fact: Fact<any>}} props */
+/** The card of settings that the user may not read. @param {{title: string, fact: Fact<any>}} props */
 const UnreadableCard = ({ title, fact }) =>
   html`
     <${Card} title=${title} aria-label=${title}>

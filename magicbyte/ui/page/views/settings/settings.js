@@ -1,4 +1,4 @@
-/** The settings of a subject, its versions to delete, and those to bring back: `/subjects/{subject}/settings`. */
+/** The settings of a subject, with the deletion and restoring of its versions: `/subjects/{subject}/settings`. */
 import { factOf, mapped, valueOr } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
 import { Loaded } from "../../parts/states.js";
@@ -14,7 +14,7 @@ import { SettingCards } from "./setting_cards.js";
 export default function SettingsPage({ params: { subject } }) {
   const facts = useSubject(subject);
   const request = useRequest((signal) => load(subject, signal), [subject]);
-  // A reload keeps what the reader has chosen; the facts may come after the cards.
+  // A reload keeps the user's choices; the facts may arrive after the cards.
   const newest = facts && `${subject} ${facts.versions} ${facts.version}`;
   const seen = useRef(newest);
   useEffect(() => {
@@ -42,7 +42,7 @@ export default function SettingsPage({ params: { subject } }) {
  * @param {AbortSignal} signal
  */
 async function load(subject, signal) {
-  // Each of them needs another right. What one may read is shown beside what one may not.
+  // Each request needs another right. A missing right hides only its own card.
   const [config, general, mode, all, deleted] = await Promise.all([
     factOf(registry.config(subject, { signal })),
     factOf(registry.config("", { signal })),
@@ -54,7 +54,7 @@ async function load(subject, signal) {
   const gone = valueOr(deleted, []);
   /** @param {number[]} versions */
   const without = (versions) => versions.filter((version) => !gone.includes(version));
-  // Without the deleted ones nothing tells which versions live. A subject without them is known.
+  // Without the list of deleted versions, the live versions are unknown. If that list is absent, all versions are live.
   const live = deleted.gap === null || deleted.gap === "absent" ? mapped(all, without) : deleted;
   return { config, general, mode, live, deleted: gone };
 }

@@ -1,9 +1,9 @@
-/** Why a control of the settings may not be used. */
+/** Why a control of the settings is disabled. */
 import { isReadOnly } from "../../state/modes.js";
 import { may } from "../../state/signals.js";
 
 /**
- * Returns the reason, empty if the control may be used. The mode refuses all writes but that of the mode.
+ * Returns the reason; empty if the control is enabled. A read-only mode refuses all writes except a change of the mode.
  * @param {string} action  as in `may`
  * @param {string} subject
  * @param {string} mode  the mode in effect

@@ -1,4 +1,4 @@
-/** Who keeps a version or a subject from being deleted. */
+/** The holders that block the deletion of a version or a subject. */
 import { splitSubject } from "../../text/split_subject.js";
 import { Shown } from "../../parts/hostile.js";
 import { path } from "../../api/encode_url.js";
@@ -8,10 +8,10 @@ import { counted, numbered } from "../../text/counted.js";
 
 /** @import { Holder } from "../../api/holders.js" */
 
-/** So many holders are named; the others are counted. */
+/** The most holders that are named; the rest is counted. */
 const NAMED = 5;
 
-/** The holders as links. @param {{holders: Holder[], cut?: boolean}} props `cut`: there are more than these */
+/** The holders as links. @param {{holders: Holder[], cut?: boolean}} props `cut`: there are more holders */
 export function HeldBy({ holders, cut = false }) {
   if (holders.length === 0) return null;
   const more = holders.length - NAMED;
@@ -25,7 +25,7 @@ export function HeldBy({ holders, cut = false }) {
   }${more > 0 && ` and ${more} more`}${cut && more <= 0 && " and others"}</span>`;
 }
 
-/** Why what is held cannot be deleted; empty if it is not held. @param {Holder[]} holders */
+/** Why holders block a deletion; empty if there are none. @param {Holder[]} holders */
 export const heldReason = (holders) =>
   holders.length > 0
     ? `${counted(holders.length, "version")} ${
@@ -34,7 +34,7 @@ export const heldReason = (holders) =>
     : "";
 
 /**
- * What the registry says of a refusal, with the holders that it names.
+ * The registry's message about a refusal, with the holders that it names.
  * @param {any} error
  */
 export function refusalWords(error) {

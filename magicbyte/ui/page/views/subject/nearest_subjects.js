@@ -1,4 +1,4 @@
-/** Links to the subjects whose names are nearest to one that is not there. */
+/** Links to the subjects whose names are nearest to the name of a missing subject. */
 import { splitSubject } from "../../text/split_subject.js";
 import { needListing } from "../../state/live_listing.js";
 import { LinkButton } from "../../parts/buttons.js";

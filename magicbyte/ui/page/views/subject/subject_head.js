@@ -1,4 +1,4 @@
-/** The head of a subject's pages: where one is, the name, badges, and tabs. */
+/** The head of a subject's pages: breadcrumbs, name, badges, and tabs. */
 import { hasOverview } from "../../api/features.js";
 import { cellFact } from "../../api/fact.js";
 import { GapBadge } from "../../parts/gap.js";
@@ -14,8 +14,9 @@ import { useSubject } from "./use_subject.js";
 /**
  * @param {{subject: string, tab?: string, version?: number | string, actions?: any, name?: string, crumbs?: any[],
  *   counts?: Record<string, any>, badges?: any, tabless?: boolean}} props `tab`: schema, fields, compare, evolution,
- *   references, messages or settings; `name`: the record's name; `crumbs`: what follows the subject, the last one
- *   without a link; `counts`: what the listing does not tell, by tab
+ *   references, messages or settings; `name`: the record's name; `crumbs`: the breadcrumbs after the subject, the last
+ *   one
+ *   without a link; `counts`: the counts that the listing lacks, by tab
  */
 export function SubjectHead(
   { subject, tab, version, actions, name, crumbs = [], counts = {}, badges, tabless = false },
@@ -51,16 +52,19 @@ export function SubjectHead(
   </header>`;
 }
 
-/** How many fields the newest outline of a subject had, for its pages that read none. @type {Map<string, number>} */
+/**
+ * The number of fields in the newest outline of a subject, for the pages that read no outline.
+ * @type {Map<string, number>}
+ */
 const fieldCounts = new Map();
 
-/** @param {string} subject @param {number | undefined} count of the outline that the page has read */
+/** @param {string} subject @param {number | undefined} count the number of fields in the page's outline */
 function fieldsOf(subject, count) {
   if (count !== undefined) fieldCounts.set(subject, count);
   return count ?? fieldCounts.get(subject);
 }
 
-/** The way from the top: names with addresses; the last one may have none. @param {{items: [string, string?][]}} props */
+/** Breadcrumbs: labels with links; the last label may have no link. @param {{items: [string, string?][]}} props */
 export const Crumb = ({ items }) =>
   html`
     <nav aria-label="Where this is">
@@ -84,7 +88,7 @@ const EXTENSION_TABS = new Set(["fields", "references"]);
 
 /**
  * @param {{subject: string, number: number | string, tab?: string, counts: Record<string, any>}} props `counts`: a
- *   number that comes later is undefined until then, and has its place from the start
+ *   number that arrives later is undefined until then, but its space is reserved
  */
 function Tabs({ subject, number, tab, counts }) {
   const at = path`/subjects/${subject}/versions/${number}`;
@@ -103,7 +107,7 @@ function Tabs({ subject, number, tab, counts }) {
   }
   const nav = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
-    // On a narrow screen the tabs scroll; the current one is in sight.
+    // On a narrow screen the tabs scroll; keep the current tab visible.
     const current = /** @type {HTMLElement | null} */ (nav.current?.querySelector("[aria-current]"));
     if (nav.current && current) {
       nav.current.scrollLeft = current.offsetLeft - (nav.current.clientWidth - current.offsetWidth) / 2;

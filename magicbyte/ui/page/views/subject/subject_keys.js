@@ -1,4 +1,4 @@
-/** The keys of a subject's pages: its versions, compare, edit, and the forms of a version. */
+/** Keyboard shortcuts of a subject's pages: other versions, compare, edit, and the forms of a version. */
 
 import { useKeys } from "../../parts/keyboard.js";
 import { path } from "../../api/encode_url.js";
@@ -7,7 +7,7 @@ import { go } from "../../state/routes.js";
 /**
  * @param {string} subject
  * @param {number | undefined} version the version on the page, if there is one
- * @param {number[]} versions those that one can go to, ascending
+ * @param {number[]} versions the versions to go to, ascending
  */
 export function useSubjectKeys(subject, version, versions) {
   const latest = versions.at(-1);
@@ -19,7 +19,7 @@ export function useSubjectKeys(subject, version, versions) {
   useKeys({
     "[": ["version before", () => open(before)],
     "]": ["next version", () => open(after)],
-    // Without `from` the registry takes the version before.
+    // Without `from`, the registry compares with the previous version.
     d: ["compare with the version before", () => go(path`/subjects/${subject}/compare`, { from: before, to: at })],
     e: ["propose a version", () => go(path`/subjects/${subject}/edit`, { from: at })],
     s: ["schema", () => go(path`/subjects/${subject}/versions/${at ?? "latest"}`)],

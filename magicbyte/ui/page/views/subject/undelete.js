@@ -1,4 +1,4 @@
-/** Makes soft-deleted versions live again. */
+/** Restores soft-deleted versions. */
 
 import * as registry from "../../api/registry.js";
 import { Button } from "../../parts/buttons.js";
@@ -8,7 +8,7 @@ import { html } from "../../vendor/ui.js";
 
 /**
  * @param {string} subject
- * @param {() => void} done called when a version is live again
+ * @param {() => void} done called after a version is restored
  */
 export function useUndelete(subject, done) {
   /** @param {number} version */

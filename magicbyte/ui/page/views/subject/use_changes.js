@@ -1,10 +1,10 @@
-/** Counts how often a subject's versions changed while its page is open, so that requests are sent again then. */
+/** Counts the changes of a subject's versions while its page is open, so that each change repeats the requests. */
 
 import { useRef } from "../../vendor/ui.js";
 
 /** @import { Facts } from "../../state/types.d.ts" */
 
-/** @param {Facts | null | undefined} facts what the listing knows; its arrival is no change */
+/** @param {Facts | null | undefined} facts the subject's row of the listing; its arrival is not a change */
 export function useChanges(facts) {
   const seen = useRef({ state: "", changes: 0 });
   const state = facts ? `${facts.version} ${facts.versions}` : "";

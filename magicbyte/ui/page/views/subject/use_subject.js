@@ -1,4 +1,4 @@
-/** What the listing knows of one subject, without reading the whole listing. */
+/** Reads the listing's row of one subject, without the whole listing. */
 import * as registry from "../../api/registry.js";
 import { hasOverview, lacks } from "../../api/features.js";
 import { isMissingRoute } from "../../api/transport.js";
@@ -10,7 +10,7 @@ import { useRequest } from "../../parts/use_request.js";
 /** @typedef {import("../../state/types.d.ts").Facts} Facts */
 
 /**
- * The subject's row of the listing, kept up to date; undefined while it is not read, null if there is none.
+ * The subject's row of the listing, kept up to date; undefined until it has loaded, null if there is none.
  * @param {string} subject
  * @returns {Facts | null | undefined}
  */
@@ -33,7 +33,10 @@ export function useSubject(subject) {
   return asked.data;
 }
 
-/** The running requests by name and newest change: the head and the view of a page ask for the same row. @type {Map<string, Promise<Facts | null>>} */
+/**
+ * The running requests by name and newest change. The head and the view of a page share a request for the same row.
+ * @type {Map<string, Promise<Facts | null>>}
+ */
 const running = new Map();
 
 /**
@@ -41,7 +44,7 @@ const running = new Map();
  * @returns {Promise<Facts | null>}
  */
 function rowOf(name) {
-  // A request from before a change may answer without it.
+  // A request that began before a change may return the old row.
   const key = `${newestFor(name, changes.peek())} ${name}`;
   const shared = running.get(key) ?? readRow(name).finally(() => running.delete(key));
   running.set(key, shared);
@@ -54,7 +57,7 @@ function rowOf(name) {
  */
 async function readRow(name) {
   if (!hasOverview()) return null;
-  // The subject itself is the first one with its name as the prefix.
+  // The subject itself sorts first among the names with this prefix.
   try {
     const listing = await registry.overview({ prefix: name, limit: 1 });
     return listingRow(listing, listing.subject.indexOf(name));

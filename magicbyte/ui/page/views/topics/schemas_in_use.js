@@ -1,4 +1,4 @@
-/** The schemas that a topic's newest records were written with, and what is surprising about them. */
+/** The schemas of a topic's newest records, with a note on unexpected ones. */
 import { searchAll } from "../../api/messages.js";
 import { bytesOf } from "../../api/serdes.js";
 import { gapFact } from "../../api/fact.js";
@@ -23,7 +23,7 @@ import { PARTS } from "../kafka/topic_subjects.js";
  */
 
 const RECORDS = 100;
-/** What a key or value may begin with instead of an id. */
+/** The label for keys and values that begin with no schema id. */
 const PLAIN = "no schema id";
 
 /** @param {{topic: string, partitions: import("../../api/rest.js").Partition[], subjects?: Map<string, any>}} props */
@@ -88,7 +88,7 @@ function SchemaRow({ topic, row: { part, id, records, holder }, subjects }) {
 }
 
 /**
- * One search finds the records and decodes them, which tells who holds their schemas.
+ * Reads the schemas with one search, which finds the records and decodes them; this also gives the schemas' subjects.
  * @param {string} topic
  * @param {AbortSignal} signal
  */
@@ -115,7 +115,7 @@ async function readSchemas(topic, signal) {
 const isGuid = (id) => id.includes("-");
 
 /**
- * The id that a key or value begins with, or the guid in its header or before it; null if there is no key or value.
+ * The schema id at the start of a key or value, or its guid from a header or the start; null without a key or value.
  * @param {import("../../api/rest.js").RecordBytes} record
  * @param {"key" | "value"} part
  */

@@ -1,4 +1,4 @@
-/** A topic: how much it holds, the subjects of its keys and values, other schemas that its records have, partitions. */
+/** A topic: its number of records, the subjects of its keys and values, other schemas of its records, partitions. */
 import { cellFact, gapFact } from "../../api/fact.js";
 import { hasOverview } from "../../api/features.js";
 import { topicFacts } from "../../api/admin.js";
@@ -60,13 +60,13 @@ export default function TopicPage({ params: { topic } }) {
 }
 
 /**
- * A topic's partitions, and what its proxy tells of it; our proxy tells both in one answer.
+ * A topic's partitions and its facts from the proxy. Our proxy returns both in one answer.
  * @param {string} topic
  * @param {AbortSignal} signal
  */
 async function partitionsAndFacts(topic, signal) {
   const facts = await topicFacts(topic, { signal, offsets: true }).catch((error) => {
-    // The offsets tell more: they may be there without version 3.
+    // Continue without the facts: the offsets matter more, and other proxies return them without version 3.
     if (error.status === 403 || error.status === 404) return null;
     throw error;
   });

@@ -1,4 +1,4 @@
-/** The consumer groups of a topic, and how far each is behind. */
+/** The consumer groups of a topic, with their lags. */
 import { factOf } from "../../api/fact.js";
 import * as admin from "../../api/admin.js";
 import * as rest from "../../api/rest.js";
@@ -21,12 +21,12 @@ import { GroupState } from "../kafka/group_state.js";
 /**
  * @typedef {object} TopicGroups
  * @property {Behind[]} behind the groups that have committed offsets of the topic
- * @property {Fact<any>[]} hidden why the lags of some groups are not known
- * @property {number} asked how many groups were asked
- * @property {number} left how many were not
+ * @property {Fact<any>[]} hidden why the lags of some groups are unknown
+ * @property {number} asked the number of groups whose lags were requested
+ * @property {number} left the number of remaining groups
  */
 
-/** The groups that are asked for their lags with each step, and the requests at once. */
+/** The number of groups whose lags each step requests, and the number of concurrent requests. */
 const STEP = 40;
 const AT_ONCE = 6;
 
@@ -67,7 +67,7 @@ const NoGroups = () =>
   `;
 
 /**
- * The groups that have committed offsets of a topic; null if the proxy does not tell.
+ * The groups that have committed offsets of a topic; null if the proxy does not list groups.
  * @param {string} topic
  * @param {number} most
  * @param {AbortSignal} signal
@@ -76,7 +76,7 @@ const NoGroups = () =>
 async function groupsOf(topic, most, signal) {
   const listed = await admin.groups({ signal });
   if (!listed) return null;
-  // A proxy that tells what all groups read leaves few to ask.
+  // If the proxy returns the topics of each group, few groups remain to request.
   const groups = listed.filter(({ lags }) => !lags || lags.some((lag) => lag.topic === topic));
   /** @type {Behind[]} */
   const behind = [];

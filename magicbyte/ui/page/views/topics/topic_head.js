@@ -1,4 +1,4 @@
-/** The head of a topic's pages: name, how much it holds, tabs. */
+/** The head of a topic's pages: name, number of records, tabs. */
 import { clusterId } from "../../api/rest.js";
 import { Shown } from "../../parts/hostile.js";
 import { useRights } from "../../parts/use_rights.js";
@@ -12,7 +12,7 @@ import { isLetterTopic } from "../kafka/letter_topics.js";
 
 /** @typedef {import("../../api/rest.js").Partition} Partition */
 
-/** Whether the proxy has version 3: not known to be false until it is asked. */
+/** Whether the proxy has version 3; assumed to be true until the proxy has answered. */
 const hasV3 = signal(true);
 
 /** @param {Partition[]} partitions */
@@ -29,7 +29,7 @@ export function TopicHead({ topic, tab, partitions, actions }) {
   }, []);
   const nav = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
-    // On a narrow screen the tabs scroll; the current one is in sight.
+    // On a narrow screen the tabs scroll; keep the current tab visible.
     const current = /** @type {HTMLElement | null} */ (nav.current?.querySelector("[aria-current]"));
     if (nav.current && current) nav.current.scrollLeft = current.offsetLeft - nav.current.clientWidth / 2;
   }, [tab]);

@@ -179,7 +179,7 @@ function SubjectCell({ topic, part, facts, ready, there }) {
 }
 
 /**
- * A row for each topic and for each topic that only subjects name, sorted by name.
+ * The rows, sorted by name: one for each topic, and one for each missing topic that a subject is named for.
  * @param {rest.Topic[]} topics
  * @param {Map<string, Facts> | undefined} subjects
  * @returns {Row[]}

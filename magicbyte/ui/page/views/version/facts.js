@@ -1,4 +1,4 @@
-/** What is known of a version beside its text. */
+/** The facts of a version besides its text. */
 
 import { Badge } from "../../parts/badges.js";
 import { CopyButton } from "../../parts/copying.js";
@@ -8,7 +8,7 @@ import { path } from "../../api/encode_url.js";
 import { href } from "../../state/routes.js";
 import { html } from "../../vendor/ui.js";
 
-/** @param {{data: any, subject: string}} props `data`: the version as the API answers it */
+/** @param {{data: any, subject: string}} props `data`: the version as the API returns it */
 export function VersionFacts({ data, subject }) {
   const references = data.references ?? [];
   const { properties = {}, tags = {}, sensitive = [] } = data.metadata ?? {};

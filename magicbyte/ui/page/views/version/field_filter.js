@@ -7,7 +7,7 @@ import { html } from "../../vendor/ui.js";
 /** @import { Row } from "./fields.js" */
 
 /**
- * The rows whose path, type or doc contains the words; upper and lower case are the same.
+ * The rows whose path, type or doc contains the words; ignores case.
  * @param {Row[]} rows
  * @param {string} words
  */

@@ -1,4 +1,6 @@
-/** A schema as documentation: each field with its type in words, its default, doc, tags, and since which version. */
+/**
+ * A schema as documentation: each field with its type in words, its default, doc, tags, and the version that added it.
+ */
 
 import * as registry from "../../api/registry.js";
 import { Badge } from "../../parts/badges.js";
@@ -22,11 +24,11 @@ const VALUES = new Set(["field", "property"]);
 /** Kinds whose row is a heading for the rows below it. */
 const TYPES = new Set(["record", "enum", "fixed", "message", "service", "oneof", "definition", "extend", "file"]);
 
-/** The least height of a row, in px. */
+/** The minimum height of a row, in px. */
 const ROW_HEIGHT = 37;
 /** @typedef {{node: OutlineNode, depth: number}} Row */
 
-/** How many fields an outline has. @param {OutlineNode} node @returns {number} */
+/** The number of fields of an outline. @param {OutlineNode} node @returns {number} */
 export function fieldCount(node) {
   return node.children.reduce((sum, child) => sum + fieldCount(child), VALUES.has(node.kind) ? 1 : 0);
 }
@@ -92,7 +94,7 @@ function FieldsTable({ outline, subject, version }) {
 }
 
 /**
- * The entries below the root with their depth.
+ * The entries below the root as a flat list, with their depth.
  * @param {OutlineNode} root
  * @returns {Row[]}
  */
@@ -157,7 +159,7 @@ function FieldRow({ node, depth, since, on }) {
   `;
 }
 
-/** A link within the page keeps its path and query. @param {MouseEvent} event */
+/** Follows a link within the page; keeps the path and the query. @param {MouseEvent} event */
 function follow(event) {
   const link = /** @type {HTMLAnchorElement} */ (event.currentTarget);
   event.preventDefault();
@@ -166,7 +168,7 @@ function follow(event) {
   route.value = { ...route.peek(), hash: link.hash.slice(1) };
 }
 
-/** The type in words, a link if it is defined elsewhere, and the default. @param {{node: OutlineNode}} props */
+/** The type in words (a link if another place defines it) and the default. @param {{node: OutlineNode}} props */
 function TypeWords({ node }) {
   const { type, reference } = node;
   const words = html`<${Shown} text=${type || ""} />`;

@@ -81,7 +81,7 @@ function TextCard({ layouts, data, subject, query }) {
 }
 
 /**
- * The selected lines of an address; a place of the stored text is a line of any layout.
+ * The selected lines of an address. Maps a position in the stored text to a line of the current layout.
  * @param {string} hash
  * @param {Bridge} bridge
  * @returns {[number, number] | null}
@@ -124,7 +124,7 @@ function Download({ text, name }) {
 }
 
 /**
- * The addresses of referenced versions by the name that the text uses.
+ * The addresses of the referenced versions, by their names in the text.
  * @param {{name: string, subject: string, version: number}[]} references
  */
 function linksOf(references) {

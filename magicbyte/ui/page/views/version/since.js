@@ -1,16 +1,16 @@
-/** Since which version the entries of an outline are there, read off the consecutive comparisons. Pure. */
+/** Finds the version that added each entry of an outline, from the consecutive comparisons. Pure. */
 
 /** @import { Comparison } from "../../text/answers.d.ts" */
 
 /**
  * The version of each path, as words: `v2`, or `v1 or before` if the comparisons do not go back to the first version.
  * @param {string[]} paths
- * @param {Comparison[]} comparisons newest first, each version with the one before
+ * @param {Comparison[]} comparisons newest first, each compares a version with the previous version
  * @param {number} version the version that has the paths
  * @returns {Map<string, string>}
  */
 export function sinceOf(paths, comparisons, version) {
-  /** Today's path of each path at the time that the loop has reached. @type {Map<string, string>} */
+  /** Path in the version that the loop has reached -> path in the outline. @type {Map<string, string>} */
   let then = new Map(paths.map((path) => [path, path]));
   /** @type {Map<string, string>} */
   const since = new Map();
@@ -41,7 +41,11 @@ export function sinceOf(paths, comparisons, version) {
   return since;
 }
 
-/** Whether a path, or an entry around it, was added. @param {string} path @param {Set<string | undefined>} added */
+/**
+ * Whether a path or one of its enclosing entries was added.
+ * @param {string} path
+ * @param {Set<string | undefined>} added
+ */
 function isAdded(path, added) {
   for (let end = 0; end <= path.length; end += 1) {
     const isEnd = end === path.length || path[end] === "." || path[end] === "/";

@@ -1,8 +1,8 @@
-/** Short programs that read or write with a version: Copy as. */
+/** Short programs that read or write with a version, for the menu Copy as. */
 
 /**
  * @typedef {{registry: string, subject: string, topic: string, version: number, id: number, type: string}} Facts
- *   `topic` is empty if the subject's name tells none
+ *   `topic` is empty if the subject's name has no topic
  */
 
 /** @type {[string, (facts: Facts) => string][]} */
@@ -15,17 +15,17 @@ export const SNIPPETS = [
   ["Spark", spark],
 ];
 
-/** The topic of a subject named by the default strategy. @param {string} subject */
+/** The topic in a subject's name, by the default strategy. @param {string} subject */
 export function topicOf(subject) {
   return subject.match(/^(.+)-(?:key|value)$/s)?.[1] ?? "";
 }
 
-/** A text as a literal of Python, Java, JavaScript and Go. @param {string} text */
+/** A text as a literal that is valid in Python, Java, JavaScript and Go. @param {string} text */
 function literal(text) {
   return JSON.stringify(text);
 }
 
-/** A word of a POSIX shell. @param {string} text */
+/** Quotes a text as one word of a POSIX shell. @param {string} text */
 function word(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : "'" + text.replaceAll("'", `'\\''`) + "'";
 }

@@ -1,4 +1,4 @@
-/** A version: its text or its fields, and what is known of it. */
+/** A version: its text or its fields, and its facts. */
 
 import { gapOf } from "../../api/fact.js";
 import * as registry from "../../api/registry.js";
@@ -37,7 +37,7 @@ export default function VersionPage({ params, query }) {
   );
   const numbers = useRequest((signal) => registry.versions(subject, { signal }), [subject, changes, "numbers"]);
   const data = version.data;
-  // The keys are about the version in the address, also while it loads.
+  // The shortcuts apply to the version in the address, also while it loads.
   useSubjectKeys(subject, /^\d+$/.test(asked) ? Number(asked) : data?.version, numbers.data ?? []);
   const fields = query.view === "fields";
   const name = useMemo(() => data ? recordName(data.schema, data.schemaType ?? "AVRO") : "", [data]);
@@ -119,7 +119,10 @@ function VersionWalk({ subject, version, numbers, query }) {
   </nav>`;
 }
 
-/** A version that came while the page is open: a line, never a jump. @param {{subject: string, shown: number, facts: any}} props */
+/**
+ * A line about a version that arrived while the page is open. The page never jumps to it.
+ * @param {{subject: string, shown: number, facts: any}} props
+ */
 function NewerLine({ subject, shown, facts }) {
   const first = useRef(/** @type {number | null} */ (null));
   if (facts && first.current === null) first.current = facts.version;
@@ -146,7 +149,7 @@ function MissingVersion({ error, again, subject, numbers }) {
       <${NearestSubjects} subject=${subject} />
       <${LinkButton} kind="quiet" href=${href("/subjects", { q: words })}>Search for ${words}</${LinkButton}>
     `;
-  // Other names do not help with a subject that is there.
+  // Offer other names only if the subject does not exist.
   const absent = gapOf(error) === "absent";
   return html`<${Failure} error=${error} again=${absent ? undefined : again}>${absent && ways}</${Failure}>`;
 }

@@ -1,4 +1,4 @@
-/** Words that the editor completes: keywords of the type, and words of the text. */
+/** The editor's completions: keywords of the type, and words of the text. */
 import { completeAnyWord, completeFromList, EditorState } from "../../../vendor/editor.js";
 
 /** @import { SchemaType } from "./open_editor.js" */

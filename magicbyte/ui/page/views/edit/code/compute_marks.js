@@ -1,5 +1,5 @@
 /**
- * Marks in the editor for places of the text that was sent.
+ * Computes the editor's marks for places of the checked text.
  *
  * @import { Mark } from "./mark_extension.js"
  * @import { Place } from "../places/findings.js"
@@ -10,11 +10,11 @@ import { offsetAt } from "../places/edits.js";
 import { extentOf } from "./extents.js";
 import { titleOf } from "../places/words.js";
 
-/** The key of the mark for a text that is no schema. */
+/** The key of the mark for a text that is not a schema. */
 export const INVALID = "invalid";
 
 /**
- * What the titles of places need to know of the text and of the version before.
+ * The facts about the text and the latest version that the titles of places need.
  * @param {import("./open_editor.js").SchemaType} type
  * @param {string} sent
  * @param {string} start
@@ -54,7 +54,7 @@ export function marksOf(places, sent, about) {
 export function invalidMark({ sent, message, position }) {
   if (position === null) return { key: INVALID, from: 0, to: 0, end: 0, warning: false, message };
   const at = Math.min(offsetAt(sent, position), Math.max(0, sent.length - 1));
-  // At the end of a line or of the text there is nothing to underline: the character before is.
+  // At the end of a line or of the text, underline the character before the position.
   const from = at > 0 && (sent[at] === "\n" || position.column > 1 && offsetAt(sent, position) >= sent.length)
     ? at - 1
     : at;

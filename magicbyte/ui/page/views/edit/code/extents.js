@@ -1,4 +1,4 @@
-/** The extents of places in a text: what is underlined, and the lines to which a note belongs. */
+/** The extents of places in a text: what the editor underlines, and the lines to which a note belongs. */
 
 /**
  * @param {string} text
@@ -18,7 +18,7 @@ export function extentOf(text, from) {
 }
 
 /**
- * Returns the offset of the bracket that closes the one at an offset, or -1. Brackets in strings and comments do not
+ * Returns the offset of the closing bracket for the bracket at `open`, or -1. Brackets in strings and comments do not
  * count.
  * @param {string} text
  * @param {number} open

@@ -1,6 +1,6 @@
 /**
- * What the editor shows of places: a dot and a squiggle at each, the lines of the one that is open, and a slot below
- * them, into which the page puts the note.
+ * The editor's marks of places: a dot and a squiggle at each place, a highlight on the lines of the open place, and a
+ * slot below them for the page's note.
  *
  * @typedef {{key: string, from: number, to: number, end: number, warning: boolean, message: string}} Mark
  *   `from` and `to` are underlined; the note stands below the line of `end`
@@ -20,7 +20,7 @@ import {
 
 /** Replaces the marks. */
 export const showMarks = StateEffect.define();
-/** Opens the mark with a key, or none. */
+/** Opens the mark with a key; null closes the open mark. */
 export const openMark = StateEffect.define();
 
 /** The name of the slot below the open place. */
@@ -117,7 +117,7 @@ class ShownLine extends GutterMarker {
 const shownLine = new ShownLine();
 
 /**
- * The first offsets of the lines of the open place.
+ * The start offsets of the lines of the open place.
  * @param {any} state
  * @returns {{mark: Mark | undefined, starts: number[]}}
  */
@@ -150,7 +150,7 @@ function decorations(state) {
 }
 
 /**
- * The extension; `onOpen` is called with the key of a mark when its dot is clicked.
+ * The extension. A click on a mark's dot calls `onOpen` with the mark's key.
  * @param {(key: string) => void} onOpen
  */
 export function marks(onOpen) {

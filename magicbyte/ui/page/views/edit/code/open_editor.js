@@ -1,4 +1,7 @@
-/** The text editor: CodeMirror in a shadow root, so that its styles are adopted sheets and obey the page's policy. */
+/**
+ * The text editor: CodeMirror in a shadow root, so that its styles are adopted style sheets, which the page's CSP
+ * allows.
+ */
 import {
   autocompletion,
   bracketMatching,
@@ -49,10 +52,10 @@ import { completions } from "./completions.js";
  *   root: ShadowRoot, text: string, type: SchemaType, label: string, readOnly: boolean,
  *   original: {text: string, label: string} | null,
  *   onChange: (text: string) => void, onOpen: (key: string) => void, onRegister: () => void,
- * }} Options  `original`: a text that is shown to the left, with the differences marked
+ * }} Options  `original`: a text to show on the left, with its differences marked
  */
 
-/** Where two columns have no room, the differences are shown in one. */
+/** On narrow screens, one column shows the differences. */
 const NARROW = "(max-width: 800px)";
 
 /** @param {SchemaType} type */
@@ -116,7 +119,8 @@ export function openEditor(options) {
 }
 
 /**
- * Replaces a selection by typed text. Chromium would wrap the text in elements with a style, which the policy forbids.
+ * Replaces a selection by typed text. Chromium would wrap the text in elements with inline styles, which the CSP
+ * forbids.
  */
 const replacing = EditorView.domEventHandlers({
   /** @type {(event: InputEvent, view: any) => boolean} */
@@ -135,7 +139,7 @@ const replacing = EditorView.domEventHandlers({
 });
 
 /**
- * What both an editor and a text to read have.
+ * The extensions of editors and of read-only texts.
  * @param {string} label
  */
 function reading(label) {

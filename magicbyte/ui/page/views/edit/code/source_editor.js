@@ -1,4 +1,4 @@
-/** The editor as a part of the page: CodeMirror in the shadow root of an element, the open note in its slot. */
+/** The editor as a component: CodeMirror in an element's shadow root, with the open note in its slot. */
 import { h, html, useEffect, useLayoutEffect, useRef } from "../../../vendor/ui.js";
 import { openEditor } from "./open_editor.js";
 import { SLOT } from "./mark_extension.js";

@@ -1,4 +1,4 @@
-/** How the editor looks: the page's tokens, which reach into the shadow root as custom properties. */
+/** The editor's theme, from the page's design tokens: custom properties also apply inside the shadow root. */
 import { EditorView, HighlightStyle, syntaxHighlighting, tags } from "../../../vendor/editor.js";
 
 const control = {

@@ -1,17 +1,17 @@
-/** Whether the version below a draft is still the latest one. Pure. */
+/** Whether a draft's base is still the latest version. Pure. */
 import { latestOf } from "./stored_text.js";
 
 /** @import { Draft } from "./drafts.js" */
 
 /**
- * Whether another version is the latest one than the one on top of which the draft is registered.
+ * Whether the draft's base is no longer the latest version.
  * @param {number[]} versions
  * @param {Draft} draft
  */
 export const isStale = (versions, { base }) => base > 0 && versions.length > 0 && latestOf(versions) !== base;
 
 /**
- * Whether the subject of the draft has no version any more.
+ * Whether the draft's subject no longer has a version.
  * @param {number[]} versions
  * @param {Draft} draft
  */

@@ -16,7 +16,7 @@ import { usedNames } from "./used_names.js";
 const MOST_SUBJECTS = 200;
 
 /**
- * Edits the references. Names that the text uses and that have no reference yet are proposed.
+ * Edits the references. Proposes the names that the text uses without a reference.
  * @param {{draft: Draft, onSave: (references: Reference[]) => void, onClose: () => void}} props
  */
 export function References({ draft, onSave, onClose }) {
@@ -109,7 +109,7 @@ function ReferenceRow({ row, list, unused, onChange, onRemove }) {
 }
 
 /**
- * Edits metadata and rules as JSON, and whether the registry normalizes the text.
+ * Edits metadata and rules as JSON, and the flag that makes the registry normalize the text.
  * @param {{draft: Draft, onSave: (part: Partial<Draft>) => void, onClose: () => void}} props
  */
 export function Details({ draft, onSave, onClose }) {
@@ -147,7 +147,8 @@ export function Details({ draft, onSave, onClose }) {
 /**
  * A text field for a JSON object.
  * @param {{label: string, hint: string, value: string, example: string,
- *   whyNot?: string, onChange: (text: string) => void}} props `whyNot`: the id of the reason why it may not be changed
+ *   whyNot?: string, onChange: (text: string) => void}} props `whyNot`: the id of the element that says why the text
+ *   may not be changed
  */
 export function JsonArea({ label, hint, value, example, whyNot, onChange }) {
   const id = useId();

@@ -1,12 +1,12 @@
 /**
- * Drafts: texts that are not registered yet. They stay in the tab (sessionStorage) until they are registered.
+ * Drafts: unregistered texts. The tab's sessionStorage keeps them until the registration.
  *
  * @import { SchemaType } from "../code/open_editor.js"
  * @typedef {{name: string, subject: string, version: number}} Reference
  * @typedef {{
  *   text: string, type: SchemaType, from: number | null, base: number, references: Reference[],
  *   metadata: string, ruleSet: string, normalize: boolean,
- * }} Draft  `from`: the version it began with; `base`: the latest version at that time, 0 for none;
+ * }} Draft  `from`: the version that the draft began with; `base`: the latest version at that time, 0 for none;
  *   `metadata` and `ruleSet` are JSON texts, empty for none
  */
 import { parseJson, printJson } from "../../../api/json.js";
@@ -27,7 +27,7 @@ export function readDraft(key) {
 }
 
 /**
- * Keeps a draft; a tab without storage, or with a full one, does without.
+ * Stores a draft. Does nothing if the tab's storage is off or full.
  * @param {string} key
  * @param {Draft} draft
  */
@@ -35,13 +35,13 @@ export function keepDraft(key, draft) {
   try {
     sessionStorage.setItem(PREFIX + key, JSON.stringify(draft));
   } catch {
-    // The text stays in the editor.
+    // The draft only stays in the editor.
   }
 }
 
 /**
- * The draft that a version is the start of.
- * @param {any} stored  a version as the API answers it
+ * A new draft that starts with a version.
+ * @param {any} stored  a version as the API returns it
  * @param {number} base
  * @param {string} text  the version's text as the page shows it
  * @returns {Draft}
@@ -62,8 +62,8 @@ export function draftOf(stored, base, text) {
 
 /**
  * Returns the versions with which other drafts of a subject began, newest first.
- * @param {string} key  the subject's drafts have this key, a blank and the version
- * @param {number | null} from  the draft that is open
+ * @param {string} key  the prefix of the subject's drafts; a space and the version follow
+ * @param {number | null} from  the version of the open draft
  * @returns {number[]}
  */
 export function otherStarts(key, from) {
@@ -81,14 +81,14 @@ export function dropDraft(key) {
   try {
     sessionStorage.removeItem(PREFIX + key);
   } catch {
-    // Nothing was kept.
+    // The storage is off, so there are no drafts.
   }
 }
 
 /**
- * Returns the part of a request's body that a text of JSON stands for; undefined for an empty text.
+ * Parses a JSON object for a request's body; returns undefined for an empty text.
  * @param {string} text
- * @param {string} name  for the error
+ * @param {string} name  the name of the field in the error
  * @returns {object | undefined}
  */
 export function objectOf(text, name) {
@@ -106,7 +106,7 @@ export function objectOf(text, name) {
 }
 
 /**
- * What is wrong with a text that should be a JSON object; null for nothing.
+ * The problem with a text that must be a JSON object; null if valid.
  * @param {string} text
  * @param {string} name
  */

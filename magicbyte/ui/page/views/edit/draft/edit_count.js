@@ -1,8 +1,8 @@
-/** How many edits a draft has since the version it began with: runs of changed lines of both texts, pretty. */
+/** Counts a draft's edits since the version that it began with: runs of changed lines in the pretty texts. */
 import { asStored, pretty } from "../../../text/pretty.js";
 import { diffArrays } from "../../../vendor/diff.js";
 
-/** Longer texts, in characters and lines of both, are not counted while one types. */
+/** The edits of longer texts (characters or lines of both) are not counted while the user types. */
 const MOST = 200_000;
 const MOST_LINES = 5000;
 
@@ -26,7 +26,7 @@ export function editCount(start, text, type) {
 }
 
 /**
- * A comma behind the last member comes and goes with the next one: it is no edit.
+ * Removes the comma after a member: it comes and goes with the next member, so it is not an edit.
  * @param {string} line
  */
 function bare(line) {

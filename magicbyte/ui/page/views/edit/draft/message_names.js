@@ -2,7 +2,7 @@
 import { tokenizeProto } from "../../../text/tokens_proto.js";
 
 /**
- * The full names in the order of the text, nested ones included; none if the text has no message.
+ * The full names in the order of the text, including nested messages; empty if the text has no message.
  * @param {string} text
  * @returns {string[]}
  */
@@ -11,7 +11,7 @@ export function messageNames(text) {
   const words = starts.flatMap((start, index) => kinds[index] === "comment" ? [] : [text.slice(start, ends[index])]);
   /** @type {string[]} */
   const names = [];
-  /** The names of the blocks around, null for those that are no messages. @type {(string | null)[]} */
+  /** The names of the enclosing blocks; null for blocks that are not messages. @type {(string | null)[]} */
   const around = [];
   let prefix = "";
   words.forEach((word, index) => {
@@ -28,7 +28,7 @@ export function messageNames(text) {
 }
 
 /**
- * Whether a statement can begin at a word: `package` is also a name.
+ * Whether a statement can begin at a word: `package` may also be a name.
  * @param {string[]} words
  * @param {number} at
  */

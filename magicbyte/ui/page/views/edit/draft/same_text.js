@@ -1,5 +1,5 @@
 /**
- * Whether a text says the same as a version: equal tokens, whatever the space between them.
+ * Whether a text equals a version: same tokens, with any space between them.
  *
  * @import { Draft } from "./drafts.js"
  */
@@ -8,11 +8,11 @@ import { asStored } from "../../../text/pretty.js";
 import { draftOf } from "./drafts.js";
 import { useEffect, useRef, useState } from "../../../vendor/ui.js";
 
-/** The newest versions with which a text is compared. */
+/** The number of newest versions that a text is compared with. */
 const MOST = 20;
 
 /**
- * Returns true when both texts have the same tokens; comments count for nothing.
+ * Returns true if both texts have the same tokens; ignores comments.
  * @param {string} one
  * @param {string} other
  * @param {import("../code/open_editor.js").SchemaType} type
@@ -35,7 +35,7 @@ function tokensOf(text, type) {
 }
 
 /**
- * Finds the version that a draft is equal to; null while there is none.
+ * Finds the version that equals a draft; null if there is none.
  * @param {string} subject
  * @param {Draft} draft
  * @param {import("../places/check.d.ts").Checked | null} checked
@@ -65,7 +65,7 @@ export function useEqualVersion(subject, draft, checked) {
 }
 
 /**
- * @param {any} stored  a version as the API answers it
+ * @param {any} stored  a version as the API returns it
  * @param {Draft} draft
  */
 function isSame(stored, draft) {

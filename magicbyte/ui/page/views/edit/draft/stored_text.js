@@ -1,9 +1,9 @@
-/** Versions as the registry has them, for the editor. */
+/** Lays out the registry's versions for the editor. */
 import { layOut } from "../../../text/in_worker.js";
 import { asStored, pretty } from "../../../text/pretty.js";
 
 /**
- * A version's text as the page shows it, with the editor's line ends.
+ * The pretty text of a version, with the editor's line ends.
  * @param {{schema: string, schemaType?: string}} stored
  */
 export function laidOut({ schema, schemaType }) {
@@ -12,7 +12,7 @@ export function laidOut({ schema, schemaType }) {
 }
 
 /**
- * As `laidOut`; a long text is laid out beside the page.
+ * As `laidOut`, but a worker lays out long texts.
  * @param {{schema: string, schemaType?: string}} stored
  * @param {AbortSignal} signal
  */

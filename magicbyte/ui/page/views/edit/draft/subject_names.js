@@ -12,7 +12,7 @@ export const STRATEGIES = [
 ];
 
 /**
- * Returns the subject's name; empty while a part of it is missing.
+ * Returns the subject's name; empty if a part of the name is missing.
  * @param {{strategy: string, topic: string, part: "key" | "value", name: string}} choice
  * @param {string | null} record
  */
@@ -25,7 +25,7 @@ export function subjectName({ strategy, topic, part, name }, record) {
 }
 
 /**
- * Returns the full name of the text's record, message or titled object, as serializers use it.
+ * Returns the full name of the text's record, message or titled object, as serializers use the name.
  * @param {string} text
  * @param {SchemaType} type
  * @returns {string | null}

@@ -1,14 +1,15 @@
-/** A draft as a hook: what is typed is kept in the tab. */
+/** A draft as a hook; the tab's storage keeps it. */
 import { useEffect, useMemo, useRef, useState } from "../../../vendor/ui.js";
 import { keepDraft, readDraft } from "./drafts.js";
 
 /** @import { Draft } from "./drafts.js" */
 
 /**
- * The draft, kept in the tab.
+ * The draft; each change is stored in the tab.
  * @param {string} key
  * @param {Draft} began
- * @returns {[Draft, (part: Partial<Draft>) => void, boolean]}  the last: a draft of this tab was restored
+ * @returns {[Draft, (part: Partial<Draft>) => void, boolean]}  the third value: whether the draft was restored from the
+ *   tab
  */
 export function useDraft(key, began) {
   const kept = useMemo(() => readDraft(key), [key]);

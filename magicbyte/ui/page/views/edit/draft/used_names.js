@@ -1,5 +1,5 @@
 /**
- * The names that a text uses and does not define: each needs a reference.
+ * The names that a text uses but does not define. Each needs a reference.
  *
  * @import { SchemaType } from "../code/open_editor.js"
  */
@@ -10,7 +10,7 @@ const COMPLEX = new Set(["record", "enum", "array", "map", "fixed", "error"]);
 const BUILT_IN = /^(google\/protobuf|google\/type|confluent)\//;
 
 /**
- * Returns the names in the order of the text; none when the text cannot be read yet.
+ * Returns the names in the order of the text; empty while the text cannot be parsed.
  * @param {string} text
  * @param {SchemaType} type
  * @returns {string[]}

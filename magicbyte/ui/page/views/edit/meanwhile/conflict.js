@@ -1,4 +1,4 @@
-/** The card for a version that came meanwhile: the merge of both texts, or the three texts side by side. */
+/** The card for a newer version: the merge with the draft, or the three texts side by side. */
 import { Button, Segmented } from "../../../parts/buttons.js";
 import { html, useEffect, useMemo, useRef, useState } from "../../../vendor/ui.js";
 import { counted } from "../../../text/counted.js";

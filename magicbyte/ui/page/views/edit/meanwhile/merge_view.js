@@ -1,4 +1,4 @@
-/** The merge of a draft with the version that came meanwhile: what each side changed, and the conflicts to decide. */
+/** The merge of a draft with a newer version: the changes of each side, and the conflicts to decide. */
 import { Segmented } from "../../../parts/buttons.js";
 import { Fold } from "../../../parts/cards.js";
 import { Shown } from "../../../parts/hostile.js";
@@ -12,7 +12,7 @@ import { counted } from "../../../text/counted.js";
  * @typedef {Partial<Record<PartName, (Choice | undefined)[]>>} Choices
  */
 
-/** Longer stretches of equal lines are folded, but for the lines next to a change. */
+/** Longer runs of equal lines are folded, except the lines next to a change. */
 const FOLDED = 8;
 const NEAR = 3;
 
@@ -22,7 +22,7 @@ export const conflictsOf = ({ pieces }) => pieces.filter(({ kind }) => kind === 
 /**
  * @param {{
  *   parts: Part[], version: number, choices: Choices, onChoice: (part: PartName, conflict: number, choice: Choice) => void,
- * }} props  `version`: theirs
+ * }} props  `version`: the number of the newer version
  */
 export function MergeView({ parts, version, choices, onChoice }) {
   return html`
@@ -80,7 +80,7 @@ function UnchangedLines({ lines, first, last }) {
 /** @param {string[]} lines */
 const plain = (lines) => lines.map((line, index) => html`<${Line} key=${index} line=${line} />`);
 
-/** What one side changed, or both in the same way. @param {{piece: Piece, version: number}} props */
+/** The lines that one side changed, or both sides in the same way. @param {{piece: Piece, version: number}} props */
 function ChangedLines({ piece: { kind, base, mine, theirs }, version }) {
   const who = kind === "mine" ? "yours" : kind === "theirs" ? `version ${version}` : "both";
   return html`

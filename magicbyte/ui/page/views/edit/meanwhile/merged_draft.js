@@ -1,5 +1,5 @@
 /**
- * Merges a draft with the version that came meanwhile: the text, the references, the metadata and the rules.
+ * Merges a draft with a newer version: the text, the references, the metadata and the rules.
  *
  * @import { Choice, Piece } from "../../../text/merge.js"
  * @import { Draft } from "../draft/drafts.js"
@@ -14,8 +14,8 @@ import { asStored, pretty } from "../../../text/pretty.js";
 const PARTS = [["text", "Schema"], ["references", "References"], ["metadata", "Metadata"], ["ruleSet", "Rules"]];
 
 /**
- * The parts of a merge: the text, and whatever else differs between the three. Null if the drafts have different types,
- * or texts that take too long to compare.
+ * The parts of a merge: the text, and each other part that differs between the three. Null if the types differ, or if
+ * the comparison of the texts takes too long.
  * @param {Draft} base  the version that was the latest when the draft began
  * @param {Draft} mine
  * @param {Draft} theirs
@@ -37,7 +37,7 @@ export function mergeDrafts(base, mine, theirs) {
 }
 
 /**
- * What the draft becomes; null as long as a conflict has no choice.
+ * The merged draft; null while a conflict has no choice.
  * @param {Part[]} parts
  * @param {Partial<Record<PartName, (Choice | undefined)[]>>} choices
  * @returns {Partial<Draft> | null}

@@ -1,4 +1,4 @@
-/** Lines above the foot of the editor: what happened to the subject since the draft began, and what to do about it. */
+/** Lines above the editor's bar: changes of the subject since the draft began, with their actions. */
 import { valueOr } from "../../../api/fact.js";
 import { Button } from "../../../parts/buttons.js";
 import { html, useRef, useState } from "../../../vendor/ui.js";
@@ -9,8 +9,8 @@ import { isGone, isStale } from "../draft/base_version.js";
  * @import { SubjectFacts } from "./subject_facts.js"
  * @import { Draft } from "../draft/drafts.js"
  * @param {{facts: SubjectFacts, draft: Draft, isQuiet: boolean, onShow: () => void, onAnew: () => void}} props
- *   `isQuiet`: says nothing of versions: they are in sight, or one's own may be among them, because the change feed can
- *   be faster than the answer
+ *   `isQuiet`: hides news of versions: the user already sees them, or they may be the user's own, because the feed can
+ *   be faster than the response
  */
 export function News({ facts: { versions, level, mode }, draft, isQuiet, onShow, onAnew }) {
   const { base } = draft;
@@ -47,7 +47,7 @@ const Line = ({ label, onClick, children }) =>
   `;
 
 /**
- * A change of a setting that the reader has not closed yet. The first value that is known is no change.
+ * A change of a setting that the user has not dismissed yet. The first known value is not a change.
  * @param {string} name
  * @param {string} value  empty if it is unknown
  */

@@ -1,6 +1,6 @@
 /**
- * What the registry says of the subject that is edited: its versions, level and mode. Read again when the change feed
- * tells a change of the subject or of what it inherits.
+ * The versions, level and mode of the edited subject. Reads them again when the change feed reports a change of the
+ * subject or of its inherited settings.
  */
 import { factOf, mapped } from "../../../api/fact.js";
 import * as registry from "../../../api/registry.js";
@@ -12,14 +12,14 @@ import { effect, useEffect, useRef, useState } from "../../../vendor/ui.js";
  * @import { Fact } from "../../../api/fact.js"
  * @typedef {{mode: string, origin?: string}} Mode
  * @typedef {{versions: number[], level: Fact<string>, mode: Fact<Mode>}} SubjectFacts
- * @typedef {SubjectFacts & {news: number, reload: () => Promise<SubjectFacts>}} LiveFacts  `news`: how often the feed told a
- *   change since the page was opened
+ * @typedef {SubjectFacts & {news: number, reload: () => Promise<SubjectFacts>}} LiveFacts  `news`: how many times the
+ *   feed has reported a change since the page opened
  */
 
 /**
  * Keeps facts up to date.
  * @param {string} subject  empty for a subject that has no name yet
- * @param {SubjectFacts} loaded  what the page has read
+ * @param {SubjectFacts} loaded  the facts that the page has read
  * @returns {LiveFacts}
  */
 export function useSubjectFacts(subject, loaded) {
@@ -31,7 +31,7 @@ export function useSubjectFacts(subject, loaded) {
   const reload = async () => {
     const round = ++latest.current.round;
     const read = await readFacts(subject, latest.current.facts);
-    // An answer that a later one has overtaken says nothing new.
+    // Ignore a response that arrives after a later one.
     if (round === latest.current.round && subject === latest.current.subject) setFresh({ subject, facts: read });
     return read;
   };
@@ -53,7 +53,7 @@ export function useSubjectFacts(subject, loaded) {
 }
 
 /**
- * Reads the facts. Versions that may not be read stay as they were known; a subject that is gone has none.
+ * Reads the facts. If the user may not read the versions, keeps the known ones. A deleted subject has none.
  * @param {string} subject
  * @param {SubjectFacts} before
  * @returns {Promise<SubjectFacts>}
@@ -61,7 +61,7 @@ export function useSubjectFacts(subject, loaded) {
 async function readFacts(subject, before) {
   const [versions, config, mode] = await Promise.all([
     factOf(registry.versions(subject)),
-    // Who may write a subject need not be allowed to read its settings.
+    // A user who may write a subject need not have the right to read its settings.
     factOf(registry.config(subject)),
     factOf(registry.mode(subject)),
   ]);

@@ -1,4 +1,4 @@
-/** One's own text, the latest version and the version that the draft began with, side by side. */
+/** The draft, the latest version and the version that the draft began with, side by side. */
 import { html } from "../../../vendor/ui.js";
 import { Shown } from "../../../parts/hostile.js";
 import { diffArrays } from "../../../vendor/diff.js";
@@ -38,7 +38,7 @@ function Text({ column: { title, hint, text }, start }) {
 }
 
 /**
- * The lines of a text; `added`: the start has no such line here. Nothing is marked if that takes too long to tell.
+ * The lines of a text; `added`: the start does not have the line. Marks nothing if the comparison takes too long.
  * @param {string} start
  * @param {string} text
  */

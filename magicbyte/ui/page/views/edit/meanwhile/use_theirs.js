@@ -1,4 +1,4 @@
-/** Reads the version that came meanwhile, and the one on top of which the draft was to be registered. */
+/** Reads the newer version and the draft's base. */
 import { ApiError } from "../../../api/client.js";
 import * as registry from "../../../api/registry.js";
 import { toast } from "../../../parts/toasts.js";
@@ -8,14 +8,15 @@ import { laidOut } from "../draft/stored_text.js";
 
 /**
  * @import { Draft } from "../draft/drafts.js"
- * @typedef {{draft: Draft, base: Draft}} Theirs  `draft`: the latest version; `base`: the latest one when the draft began
+ * @typedef {{draft: Draft, base: Draft}} Theirs  `draft`: the latest version; `base`: the latest version when the draft
+ *   began
  */
 
 /**
  * @param {string} subject
- * @param {Draft} began  the version that the editor was opened with
+ * @param {Draft} began  the version with which the editor opened
  * @returns {{theirs: Theirs | null, show: (base: number) => Promise<void>, close: () => void}}  `show` reads both
- *   versions; it tells a failure in a toast
+ *   versions; a toast shows a failure
  */
 export function useTheirs(subject, began) {
   const [theirs, setTheirs] = useState(/** @type {Theirs | null} */ (null));
@@ -27,7 +28,7 @@ export function useTheirs(subject, began) {
       const stored = await registry.version(subject, version, { deleted: true });
       return draftOf(stored, version, laidOut(stored));
     } catch (error) {
-      // A purged version leaves the start of the draft as what both sides have in common.
+      // The base was purged: use the draft's start as the common text of both sides.
       if (error instanceof ApiError && error.status === 404) return { ...began, base: version };
       throw error;
     }

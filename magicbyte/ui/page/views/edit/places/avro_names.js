@@ -1,7 +1,7 @@
 /** Names of fields in an Avro schema's text, for the titles of places. */
 
 /**
- * Returns a function from a path such as `/fields/2/type` to the name of the field that it belongs to.
+ * Returns a function from a path such as `/fields/2/type` to the name of its field.
  * @param {string} text
  * @returns {(path: string) => string | null}
  */

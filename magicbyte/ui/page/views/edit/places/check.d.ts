@@ -1,4 +1,4 @@
-// What the live check of a draft knows.
+// The state of a draft's live check.
 import type { ApiError } from "../../../api/client.js";
 import type { Position } from "./edits.js";
 import type { Explanation } from "./findings.js";
@@ -9,7 +9,7 @@ export interface Verdict {
   forward: boolean;
 }
 
-/** The answer of a registry that judges by its level alone. */
+/** The verdict of a registry that only checks its own level. */
 export interface Plain {
   compatible: boolean;
   messages: string[];
@@ -30,7 +30,7 @@ export interface Invalid {
   position: Position | null;
 }
 
-/** `checked` stays while a later text is invalid or being checked. */
+/** `checked` keeps the last result while a later text is invalid or being checked. */
 export interface Check {
   checking: boolean;
   checked: Checked | null;

@@ -1,11 +1,11 @@
 /**
- * The registry's edits on the text in the editor.
+ * Applies the registry's edits to the text in the editor.
  *
  * The registry counts characters (code points); the editor and JavaScript's strings count UTF-16 units. Edits belong to
- * the text that was sent: if the text has changed since, they move with it or are dropped.
+ * the checked text: if the text has changed since, edits move with it or are dropped.
  *
- * @typedef {{offset: number, length: number, text: string}} Edit  in characters of the text that was sent
- * @typedef {{from: number, to: number, insert: string}} Change  in UTF-16 units, as the editor takes it
+ * @typedef {{offset: number, length: number, text: string}} Edit  in characters of the checked text
+ * @typedef {{from: number, to: number, insert: string}} Change  in UTF-16 units, as the editor expects it
  * @typedef {{line: number, column: number}} Position  both from 1, the column in characters
  */
 
@@ -29,7 +29,7 @@ export function unitsOf(text) {
 }
 
 /**
- * Returns the changes that make the edits of one fix, in the order of the text.
+ * Returns the edits of a fix as changes, in the order of the text.
  * @param {string} sent
  * @param {Edit[]} edits
  * @returns {Change[]}
@@ -57,8 +57,8 @@ export function applied(text, changes) {
 }
 
 /**
- * Moves the changes of a text that was sent to the text of now; null when the texts differ where a change would edit.
- * Both texts agree at their start and at their end: a change moves only when it lies inside one of these parts.
+ * Moves changes of the checked text to the current text. Both texts agree in a head and a tail: a change moves only if
+ * it lies inside one of them. Returns null if a change lies between them.
  * @param {string} sent
  * @param {string} now
  * @param {Change[]} changes
@@ -84,7 +84,8 @@ export function moved(sent, now, changes) {
 }
 
 /**
- * Returns the UTF-16 offset of a position; positions behind a line's end are its end, lines behind the last its end.
+ * Returns the UTF-16 offset of a position; a position after a line's end counts as the line's end, a line after the
+ * last line as the text's end.
  * @param {string} text
  * @param {Position} position
  */

@@ -1,6 +1,6 @@
 /**
- * The places that break: findings of one rule at one position of the new text are one place, which lists the versions
- * and the sides.
+ * The places that break. Findings of one rule at one position of the new text form one place, which lists the versions
+ * and the directions.
  *
  * @import { Direction } from "./levels.js"
  * @import { Edit, Position } from "./edits.js"
@@ -13,7 +13,7 @@
  * @typedef {{
  *   key: string, rule: string, warning: boolean, asked: boolean, at: Position | null,
  *   findings: Explanation[], backward: number[], forward: number[], missed: string | null
- * }} Place  `missed`: the field that old readers miss since the place's field replaced it
+ * }} Place  `missed`: the old field that old readers miss because the place's field replaced it
  */
 import { asksFor } from "./levels.js";
 
@@ -21,7 +21,7 @@ const MISSING_FIELD = "READER_FIELD_MISSING_DEFAULT_VALUE";
 const ALIAS = /alias "([^"]+)"/;
 
 /**
- * Returns the places: first those that the level asks for, then those of new readers, then by position.
+ * Returns the places: places that the level checks first, then places of new readers, then by position.
  * @param {Explanation[]} explanations
  * @param {number} latest
  * @param {string} level
@@ -49,7 +49,7 @@ function keyOf(finding) {
 }
 
 /**
- * Returns the name of the field that only the old version has. Its position in the new text is the record, which may
+ * Returns the name of a field that only the old version has. Its position in the new text is the record's, which may
  * lack several fields.
  * @param {Explanation} finding
  */
@@ -58,7 +58,7 @@ export function removedField(finding) {
 }
 
 /**
- * Returns `additionalInfo` of the reference's message: for a missing field, its name.
+ * Returns `additionalInfo` of the reference's message: the name of a missing field.
  * @param {Explanation} finding
  */
 export function detail(finding) {
@@ -87,8 +87,8 @@ function addVersion(versions, version) {
 }
 
 /**
- * Joins a field that went to the field that came in its place: the registry offers the old name as its alias. If it
- * offers the alias at several new fields, the first of them in the text gets it.
+ * Joins the place of a removed field to the place of the field that replaced it: the registry offers the old name as
+ * alias. If it offers the alias for several new fields, takes the first of them in the text.
  * @param {Place[]} places
  */
 function joinRenamed(places) {

@@ -1,7 +1,7 @@
 /**
- * The compatibility levels: the comparisons of a new version that each of them asks for.
+ * The compatibility levels: the comparisons of a new version that each level requires.
  *
- * @typedef {"BACKWARD" | "FORWARD"} Direction  BACKWARD: the new version reads what the old one wrote
+ * @typedef {"BACKWARD" | "FORWARD"} Direction  BACKWARD: the new version reads data written with the old version
  */
 
 export const LEVELS = [
@@ -31,7 +31,7 @@ export function asksFor(level, version, latest, direction) {
 }
 
 /**
- * Returns what a level asks for, as a sentence under the matrix.
+ * Returns the meaning of a level, as a sentence under the matrix.
  * @param {string} level
  * @param {number} versions  how many versions the subject has
  */

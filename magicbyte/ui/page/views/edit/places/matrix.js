@@ -1,5 +1,5 @@
 /**
- * The matrix 'Who breaks': a row a version, a cell a direction, each with the count of places that break.
+ * The matrix 'Who breaks': one row for each version, one cell for each direction, with the count of places that break.
  *
  * @import { Direction } from "./levels.js"
  * @import { Explanation } from "./findings.js"
@@ -8,11 +8,11 @@
  */
 import { asksFor } from "./levels.js";
 
-/** The rows that the matrix shows at first; the others follow on demand. */
+/** The number of rows that the matrix shows at first; the user can load the others. */
 export const ROWS = 50;
 
 /**
- * Returns the rows, newest version first. Warnings break nothing by the rules and are not counted.
+ * Returns the rows, newest version first. Does not count warnings: they break no rule.
  * @param {Explanation[]} explanations
  * @param {number[]} versions
  * @param {string} level
@@ -41,7 +41,7 @@ export function rowsOf(explanations, versions, level) {
 }
 
 /**
- * Returns true when no cell that the level asks for breaks.
+ * Returns true if no cell that the level checks breaks.
  * @param {Row[]} rows
  */
 export function allowed(rows) {

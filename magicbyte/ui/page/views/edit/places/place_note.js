@@ -1,4 +1,4 @@
-/** The note under a place: whose reads break, how, on which datum, and the remedies as buttons. */
+/** The note under a place: which readers break, how, on which datum, and the remedies as buttons. */
 import { Shown } from "../../../parts/hostile.js";
 import { Icon } from "../../../parts/icon.js";
 import { html } from "../../../vendor/ui.js";
@@ -10,11 +10,11 @@ import { whoOf } from "./words.js";
  * @import { Fix, Place } from "./findings.js"
  */
 
-/** At most so many remedies of one place are shown. */
+/** The most remedies that a place shows. */
 const MOST = 4;
 
 /**
- * The remedies of a place's findings, each edit once; those for new readers first.
+ * The remedies of a place's findings without duplicate edits; remedies for new readers first.
  * @param {Place} place
  * @returns {Fix[]}
  */
@@ -105,7 +105,7 @@ function BoldName({ text, name }) {
   return html`<${Shown} text=${before} /><b><${Shown} text=${name} /></b><${Shown} text=${after} />`;
 }
 
-/** @param {string} title  a remedy's title as the registry words it, such as `Add the alias "dest": renamed?` */
+/** @param {string} title  a remedy's title in the registry's words, such as `Add the alias "dest": renamed?` */
 function labelOf(title) {
   return title.replace(/^Add the /, "Add ").replace(/: renamed\?$/, "");
 }

@@ -1,4 +1,7 @@
-/** The card 'Who breaks': a row a version, a cell a direction; the cells that the level asks for are outlined. */
+/**
+ * The card 'Who breaks': one row for each version, one cell for each direction; cells that the level checks are
+ * outlined.
+ */
 import { gapFact } from "../../../api/fact.js";
 import { GapWords } from "../../../parts/gap.js";
 import { counted } from "../../../text/counted.js";

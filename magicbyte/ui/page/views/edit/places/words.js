@@ -1,5 +1,5 @@
 /**
- * The titles of places: short where the rule allows it, otherwise the registry's sentence.
+ * The titles of places: short titles for known rules, otherwise the registry's sentence.
  *
  * @import { Place } from "./findings.js"
  */
@@ -7,10 +7,11 @@ import { numbered } from "../../../text/counted.js";
 import { detail, removedField } from "./findings.js";
 
 /**
- * Returns what a place says: a name in bold and the rest of the sentence.
+ * Returns a place's title: a name in bold and the rest of the sentence.
  * @param {Place} place
  * @param {{latest: number, nameOf: (pointer: string) => string | null, hadDefault: (field: string) => boolean}} about
- *   `nameOf` finds the name of the field at a path of the new text, `hadDefault` asks the latest version
+ *   `nameOf` finds the name of the field at a path of the new text, `hadDefault`: whether the field had a default in
+ *   the latest version
  * @returns {{name: string | null, text: string}}
  */
 export function titleOf(place, { latest, nameOf, hadDefault }) {
@@ -35,7 +36,7 @@ export function titleOf(place, { latest, nameOf, hadDefault }) {
 }
 
 /**
- * Returns whose reads break, as the line below the title.
+ * Returns which readers break, as the line below the title.
  * @param {Place} place
  * @param {number[]} versions
  */
@@ -55,7 +56,7 @@ export function sidesOf(place, versions) {
 }
 
 /**
- * Returns the badge of a note: who breaks, on which data.
+ * Returns the badge of a note: which readers break, on which data.
  * @param {Place} place
  */
 export function whoOf(place) {

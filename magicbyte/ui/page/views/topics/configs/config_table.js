@@ -1,4 +1,4 @@
-/** The properties of a topic as a table, with an input for each that is changed. */
+/** The properties of a topic as a table, with an input for each changed property. */
 import { Button } from "../../../parts/buttons.js";
 import { Shown } from "../../../parts/hostile.js";
 import { Icon } from "../../../parts/icon.js";
@@ -83,7 +83,10 @@ function Value({ config, change, onChange }) {
     : html`<span class="mono s anywhere"><${Shown} text=${value} /></span>`;
 }
 
-/** An input, or a choice if there are few values. @param {{name: string, value: string, onChange: (text: string) => void}} props */
+/**
+ * An input, or a select if there are few values.
+ * @param {{name: string, value: string, onChange: (text: string) => void}} props
+ */
 export function ValueInput({ name, value, onChange }) {
   const values = MEANINGS[name]?.values;
   const change = (/** @type {any} */ event) => onChange(event.currentTarget.value);

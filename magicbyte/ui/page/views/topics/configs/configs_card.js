@@ -1,4 +1,4 @@
-/** The properties of a topic: what is set and where, what each means, and changes of several in one request. */
+/** The properties of a topic: values, sources and meanings, and changes of several properties in one request. */
 import * as admin from "../../../api/admin.js";
 import { Button, Chip } from "../../../parts/buttons.js";
 import { Card } from "../../../parts/cards.js";

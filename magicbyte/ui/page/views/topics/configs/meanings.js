@@ -1,4 +1,4 @@
-/** What the properties of topics mean, and their defaults unless the broker sets others. */
+/** The meanings of topics' properties, and Kafka's defaults, which the broker may override. */
 
 /**
  * Name -> meaning, Kafka's default, and the values if there are few.
@@ -130,19 +130,19 @@ export const SOURCES = {
 };
 
 /**
- * The value that a property has after a reset, and its source; null if neither the broker nor this table tells.
+ * The value that a property has after a reset, and its source; null if neither the broker nor this table has it.
  * @param {import("../../../api/admin.js").Config} config
  * @returns {{value: string | null, source: string} | null}
  */
 export function inherited({ name, value, source, synonyms }) {
   if (source !== "DYNAMIC_TOPIC_CONFIG") return { value, source };
   const next = synonyms.find((synonym) => synonym.source !== "DYNAMIC_TOPIC_CONFIG");
-  // Kafka leaves out the default of a property that brokers know by several names.
+  // Kafka omits the default of a property that has several names on brokers.
   const usual = MEANINGS[name]?.usual;
   return next ?? (usual === undefined ? null : { value: usual, source: "DEFAULT_CONFIG" });
 }
 
-/** Kafka's rule for the name of a topic; empty if a name keeps it. @param {string} name */
+/** The problem with a topic's name by Kafka's rules; empty if valid. @param {string} name */
 export function nameProblem(name) {
   if (name === "") return "Write a name.";
   if (name === "." || name === "..") return "A topic cannot be called . or ..";

@@ -1,4 +1,4 @@
-/** A new topic: the broker checks it while one types, and then makes it. */
+/** A form for a new topic: the broker validates the topic while the user types, and then creates it. */
 import * as admin from "../../../api/admin.js";
 import * as rest from "../../../api/rest.js";
 import { Button } from "../../../parts/buttons.js";
@@ -19,7 +19,7 @@ import { NeedsV3 } from "../../kafka/kafka_head.js";
 import { ValueInput } from "./config_table.js";
 import { MEANINGS, nameProblem } from "./meanings.js";
 
-/** How long to wait after a key before the broker is asked, in ms. */
+/** The broker validates the topic after this pause between keys, in ms. */
 const PAUSE_MS = 300;
 
 /** @param {import("../../../state/types.d.ts").ViewProps} props */

@@ -101,7 +101,7 @@ function PartitionsCard({ cluster, facts: { name, partitions, replicas, operatio
   `;
 }
 
-/** What a deletion takes away, read as the dialog opens. @param {{topic: string}} props */
+/** Says what a deletion removes; reads the counts when the dialog opens. @param {{topic: string}} props */
 function DeletionWarning({ topic }) {
   const { data } = useBroker((signal) => rest.partitions(topic, { signal }), [topic, "lost"]);
   const holds = data

@@ -1,11 +1,14 @@
-/** The parts of a message as cells, as in the mark: a cell for the magic byte, then id, message index and payload. */
+/**
+ * The parts of a message as cells, as in the product's logo: a cell for the magic byte, then id, message index and
+ * payload.
+ */
 import { cells, dump, toHex } from "../../../text/bytes.js";
 import { counted } from "../../../text/counted.js";
 import { html, useState } from "../../../vendor/ui.js";
 
 /** @type {Record<string, string>} */
 const NAMES = { magic: "magic byte", id: "schema id", guid: "schema guid", index: "message index", payload: "payload" };
-/** The bytes of a payload that a cell shows, and the rows of a dump at first. */
+/** The most bytes of a payload that a cell shows, and the most rows of a dump at first. */
 const SHOWN = 24;
 const ROWS = 64;
 

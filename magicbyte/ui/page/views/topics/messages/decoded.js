@@ -1,4 +1,4 @@
-/** A decoded key or value in a line: its schema and value, or why there is none. */
+/** A decoded key or value in one line: its schema and value, or the reason why there is none. */
 import { bytesOf } from "../../../api/serdes.js";
 import { perhapsHidden } from "../../../parts/gap.js";
 import { Shown } from "../../../parts/hostile.js";
@@ -10,14 +10,14 @@ import { OneLine, PREVIEW } from "./value_text.js";
 
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
 
-/** What an unknown schema may be besides. @param {Decoded} decoded */
+/** The hint that an unknown schema may be hidden from the user. @param {Decoded} decoded */
 export const hiddenWords = ({ reason }) => reason === "unknown" ? perhapsHidden() : "";
 
-/** The reasons with which bytes may be a text without a schema. */
+/** Reasons of failed decoding after which the bytes may be a text without a schema. */
 const UNFRAMED = new Set(["magic", "truncated"]);
 
 /**
- * Bytes that are a text rather than a message with a schema; null if they are not.
+ * The text of bytes without a schema; null if they are not a text.
  * @param {string | null} bytes base64
  * @param {Decoded} decoded
  */
@@ -25,8 +25,8 @@ export const plainOf = (bytes, decoded) =>
   bytes !== null && UNFRAMED.has(decoded.reason ?? "") ? plainText(bytesOf(bytes)) : null;
 
 /**
- * The schema of a key or value: `id 3 (v3)`, linked.
- * @param {{decoded: Decoded, subject?: string, bare?: boolean}} props `bare`: without the version
+ * The schema of a key or value: a link such as `id 3 (v3)`.
+ * @param {{decoded: Decoded, subject?: string, bare?: boolean}} props `bare`: omit the version
  */
 export function SchemaOf({ decoded, subject, bare = false }) {
   const { schemaId, guid, version, subject: holder } = decoded;
@@ -38,7 +38,7 @@ export function SchemaOf({ decoded, subject, bare = false }) {
     : schemaId === undefined
     ? href(path`/schemas/guids/${String(guid)}`)
     : href(path`/schemas/ids/${schemaId}`);
-  // The subject's name may be long: the id stays, and the name is cut.
+  // The subject's name may be long: truncate the name, but never the id.
   return html`<a class="link schema-of s num" href=${to} title=${other ? `${words} (${other})` : undefined}><span
     class="schema-id">${words}</span>${
     other && html`

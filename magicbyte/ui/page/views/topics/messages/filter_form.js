@@ -1,9 +1,9 @@
-/** The filter of messages, and what one may write in it. */
+/** The form for a filter of messages, with examples. */
 import { Button } from "../../../parts/buttons.js";
 import { setQuery } from "../../../state/routes.js";
 import { html, useState } from "../../../vendor/ui.js";
 
-/** What a filter may have, and what it means. */
+/** Examples of filters and their meanings. */
 const EXAMPLES = [
   ["late flight", "both words are in the key, the value or a header"],
   ['"late flight"', "these words, one behind the other"],
@@ -24,7 +24,7 @@ const EXAMPLES = [
 export function FilterForm({ query }) {
   const [text, setText] = useState(query.q ?? "");
   const [last, setLast] = useState(query.q ?? "");
-  // The Back button changes the URL, and the input follows.
+  // The Back button changes the URL; take its filter over into the input.
   if ((query.q ?? "") !== last) {
     setLast(query.q ?? "");
     setText(query.q ?? "");

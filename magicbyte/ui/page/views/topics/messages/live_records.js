@@ -1,4 +1,4 @@
-/** Records of all partitions as they come, until the page is left. */
+/** Shows new records of all partitions until the user leaves the page. */
 import { searchAll } from "../../../api/messages.js";
 import { announce } from "../../../parts/toasts.js";
 import { counted } from "../../../text/counted.js";
@@ -7,13 +7,19 @@ import { RecordList } from "./record_list.js";
 
 /** @typedef {import("../../../api/messages.js").FoundRecord} FoundRecord */
 /** @typedef {import("../../../api/messages.js").SearchRequest} SearchRequest */
-/** @typedef {(ends: Record<string, number>) => void} OnEnds the next offsets by partition, as records come */
+/**
+ * @typedef {(ends: Record<string, number>) => void} OnEnds called with the next offset of each partition when records
+ *   arrive
+ */
 
-/** The ms between two questions for further records, and the most records that are kept. */
+/** The pause between two requests for further records, in ms, and the most records to keep. */
 const PAUSE = 1000;
 const KEPT = 500;
 
-/** Records as they come, the newest at the end. @param {{wanted: SearchRequest, query: Record<string, string>, onEnds: OnEnds}} props */
+/**
+ * Shows records as they arrive, the newest at the end.
+ * @param {{wanted: SearchRequest, query: Record<string, string>, onEnds: OnEnds}} props
+ */
 export function LiveRecords({ wanted, query, onEnds }) {
   const [records, setRecords] = useState(/** @type {FoundRecord[]} */ ([]));
   const [state, setState] = useState("beginning");
@@ -56,7 +62,7 @@ export function LiveRecords({ wanted, query, onEnds }) {
 }
 
 /**
- * Reads on until it is aborted; waits while the tab is hidden.
+ * Reads further records until `signal` aborts; pauses while the tab is hidden.
  * @param {SearchRequest} wanted
  * @param {AbortSignal} signal
  * @param {{onRecords: (records: FoundRecord[], isNew: boolean) => void, onEnds: OnEnds, onLost: () => void}} page
@@ -84,7 +90,7 @@ async function follow(wanted, signal, { onRecords, onEnds, onLost }) {
     }
     try {
       if (cursor === null) {
-        // With a filter, the newest that fit may be far away: only what comes is shown.
+        // With a filter, the newest matches may be far back, so show only new records.
         const { begin, records } = await searchAll(
           {
             ...rest,

@@ -1,4 +1,6 @@
-/** Which messages are shown, in which order, and what keys and values are read as: all of it is in the URL. */
+/**
+ * Controls for the selection and order of messages, and for the formats of keys and values. Their state is in the URL.
+ */
 import { CurlButton } from "../../../parts/copying.js";
 import { Select } from "../../../parts/menus.js";
 import { TimeInput } from "../../../parts/time_input.js";
@@ -8,7 +10,10 @@ import { KINDS, orderOf, splitKind, timeOf } from "./search_request.js";
 
 /** @typedef {import("../../../api/types.d.ts").Query} Query */
 
-/** Shows other records: the cursor and the open record belong to those before. @param {Query} patch */
+/**
+ * Shows other records; clears the cursor and the open record, which belong to the previous records.
+ * @param {Query} patch
+ */
 const show = (patch) => setQuery({ cursor: null, open: null, ...patch }, { replace: false });
 
 /**

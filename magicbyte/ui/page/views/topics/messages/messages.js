@@ -1,4 +1,4 @@
-/** Messages of a topic, of all partitions, merged by time: a page of those that fit a filter, or as they come. */
+/** Messages of all partitions of a topic, merged by time: a page of matches of a filter, or live messages. */
 import * as rest from "../../../api/rest.js";
 import { LinkButton } from "../../../parts/buttons.js";
 import { useKeys } from "../../../parts/keyboard.js";
@@ -26,7 +26,7 @@ export default function MessagesPage({ params: { topic }, query }) {
     query.follow ?? "",
   ]);
   const [ends, setEnds] = useState(/** @type {Ends} */ ({}));
-  // Records that came while following are counted too.
+  // Include the records that arrived in live mode.
   const partitions = bounds.data?.map((/** @type {rest.Partition} */ row) => ({
     ...row,
     end: Math.max(row.end, ends[row.partition] ?? 0),
@@ -71,7 +71,7 @@ function Messages({ topic, partitions, query, onEnds }) {
   `;
 }
 
-/** What a search finds. @param {{wanted: SearchRequest, query: Record<string, string>}} props */
+/** The results of a search. @param {{wanted: SearchRequest, query: Record<string, string>}} props */
 function SearchedRecords({ wanted, query }) {
   const found = useSearch(wanted);
   const { end, error, records } = found;

@@ -31,7 +31,10 @@ export function ReadAs({ bytes, as, onAs, onBytes }) {
   `;
 }
 
-/** Where a frame may begin: a zero before a small id. @param {Uint8Array} bytes */
+/**
+ * The offset at which a frame may begin: a zero byte before a small id; 0 if there is none.
+ * @param {Uint8Array} bytes
+ */
 function zeroAfter(bytes) {
   for (let at = 1; at + FRAME < Math.min(bytes.length, 64); at += 1) {
     if (bytes[at] === 0 && bytes[at + 1] === 0 && bytes[at + 2] === 0 && (bytes[at + 3] || bytes[at + 4])) return at;

@@ -1,4 +1,4 @@
-/** A record: one line, and below it all of its parts. */
+/** A record: one line, and all of its parts below. */
 import { searchAll } from "../../../api/messages.js";
 import { bytesOf } from "../../../api/serdes.js";
 import { TypeBadge } from "../../../parts/badges.js";
@@ -67,7 +67,7 @@ function RecordTime({ ms }) {
   `;
 }
 
-/** Whether something of a record is left out. @param {FoundRecord} record */
+/** Whether a part of a record is cut. @param {FoundRecord} record */
 const isCut = ({ cut, decoded }) =>
   cut ||
   [decoded.key, decoded.value].some(({ preview }) => preview !== undefined);
@@ -127,7 +127,7 @@ function RecordParts({ record: shown, wanted, query }) {
 }
 
 /**
- * A record with all of its bytes.
+ * Reads a record with all of its bytes.
  * @param {SearchRequest} wanted
  * @param {FoundRecord} record
  * @param {AbortSignal} signal

@@ -1,4 +1,4 @@
-/** Records below each other; one of them may be open. */
+/** A list of records; one of them may be open. */
 import { setQuery } from "../../../state/routes.js";
 import { html, useEffect, useRef } from "../../../vendor/ui.js";
 import { RecordRow } from "./record.js";
@@ -8,7 +8,7 @@ import { RecordRow } from "./record.js";
 /** @param {{wanted: import("../../../api/messages.js").SearchRequest, records: FoundRecord[], query: Record<string, string>}} props */
 export function RecordList({ wanted, records, query }) {
   const list = useRef(/** @type {any} */ (null));
-  // `open=0-42`; an offset alone means the first record that has it.
+  // `open=0-42`; an offset alone means the first record with this offset.
   const opened = records.find(({ partition, offset }) =>
     query.open === `${partition}-${offset}` || query.open === String(offset)
   );

@@ -1,4 +1,4 @@
-/** What a decoded value does not show: a note for each kind of remark, the gravest first. Defaults are folded. */
+/** Remarks on a decoded value: a note for each kind, most severe first. The remarks on defaults are folded. */
 import { Note } from "../../../parts/cards.js";
 import { Shown } from "../../../parts/hostile.js";
 import { grouped } from "../../../text/grouped.js";
@@ -9,7 +9,7 @@ import { html } from "../../../vendor/ui.js";
 /** @typedef {import("../../../api/serdes.js").RemarkKind} RemarkKind */
 
 /**
- * The kinds, the gravest first, and what a note of each says.
+ * The kinds, most severe first, with the text of their notes.
  * @type {Record<RemarkKind, {tone: "bad" | "warn" | "info", who: string, what: string}>}
  */
 const NOTES = {
@@ -22,7 +22,7 @@ const NOTES = {
 };
 
 /**
- * The remarks by kind, the gravest first.
+ * The remarks by kind, most severe first.
  * @param {Remark[]} remarks
  */
 function byKind(remarks) {

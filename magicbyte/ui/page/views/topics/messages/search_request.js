@@ -1,11 +1,11 @@
-/** What the messages page shows, by its URL, as a request to the server. Pure. */
+/** Converts the URL of the messages page into a request to the server. Pure. */
 
 /** @typedef {import("../../../api/messages.js").SearchRequest} SearchRequest */
 
 /** The most records of a page. */
 export const PAGE = 50;
 
-/** What keys and values may be read as, and the words for it. @type {[string, string][]} */
+/** The formats of keys and values, with their labels. @type {[string, string][]} */
 export const KINDS = [
   ["message", "by schema id"],
   ["text", "text"],
@@ -22,7 +22,7 @@ export const KINDS = [
 ];
 
 /**
- * The request of a URL's query. Records from an offset or a time on are shown in their order, others newest first.
+ * The request of a URL's query. By default, records from an offset or a time come oldest first, others newest first.
  * @param {string} topic
  * @param {Record<string, string>} query
  * @param {string} context
@@ -49,7 +49,7 @@ export function searchRequest(topic, query, context = "") {
 }
 
 /**
- * How keys and values are read.
+ * The request's fields that say how to decode keys and values.
  * @param {Record<string, string>} query
  * @returns {Partial<SearchRequest>}
  */
@@ -65,7 +65,10 @@ export function orderOf({ order, offset, since }) {
   return numberOf(offset) !== undefined || timeOf(since) !== undefined ? "oldest" : "newest";
 }
 
-/** Whether a kind is chosen, and complete: a schema has an id. @param {string | undefined} text */
+/**
+ * Whether a kind other than the default is chosen and complete: `schema` needs an id.
+ * @param {string | undefined} text
+ */
 const isKind = (text) => !["message", "schema", "schema:", ""].includes(text ?? "");
 
 /** @param {string | undefined} text */

@@ -1,4 +1,4 @@
-/** How far a search is, why it ended, and how to go on. */
+/** A search's progress, the reason why it ended, and how to continue. */
 import { Button } from "../../../parts/buttons.js";
 import { Empty, Failure, Loading } from "../../../parts/states.js";
 import { setQuery } from "../../../state/routes.js";

@@ -1,4 +1,4 @@
-/** A search as a hook: what it has found so far, and how far it is. */
+/** A search as a hook: the results so far and the progress. */
 import { search } from "../../../api/messages.js";
 import { useLines } from "../../../parts/use_lines.js";
 
@@ -10,7 +10,7 @@ async function* ask(wanted, signal) {
 }
 
 /**
- * Searches when the request changes; leaving the page ends the search on the server, too.
+ * Searches when the request changes. Leaving the page also stops the search on the server.
  * @param {SearchRequest} wanted
  */
 export function useSearch(wanted) {

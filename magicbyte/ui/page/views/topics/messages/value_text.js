@@ -1,4 +1,4 @@
-/** A decoded value: pretty JSON with numbers as they were written, or one line of it. */
+/** A decoded value: pretty JSON with numbers as written, or its beginning on one line. */
 import { printJson } from "../../../api/json.js";
 import { numberedUpTo } from "../../../parts/code_text.js";
 import { Shown } from "../../../parts/hostile.js";
@@ -11,10 +11,10 @@ import { Segments } from "../../code/segments.js";
 import { useLayouts } from "../../code/use_layouts.js";
 import { VirtualList } from "../../code/virtual_list.js";
 
-/** The characters of a value in a line. */
+/** The most characters of a value on one line. */
 export const PREVIEW = 400;
 
-/** Pretty JSON; long values are laid out beside the page. @param {{text: string, label: string}} props */
+/** Pretty JSON; a worker lays out long values. @param {{text: string, label: string}} props */
 export function ValueText({ text, label }) {
   const { layouts, error } = useLayouts(text, "JSON");
   if (error) return html`<${Failure} error=${error} />`;
@@ -55,7 +55,7 @@ export function OneLine({ value }) {
   return html`<${Shown} text=${text} />`;
 }
 
-/** A space behind commas and colons that are not in strings. @param {string} text */
+/** Adds a space after commas and colons outside strings. @param {string} text */
 const spaced = (text) =>
   text.slice(0, PREVIEW * 2).replace(
     /"(?:[^"\\]|\\.)*"|[,:]/g,

@@ -1,4 +1,4 @@
-/** The key or value of a record to produce: with the subject's schema, as a text, or none. */
+/** The input for the key or value of a record to produce: with the subject's schema, as a text, or none. */
 import { gapFact } from "../../../api/fact.js";
 import * as registry from "../../../api/registry.js";
 import { bytesOf, encode, example } from "../../../api/serdes.js";
@@ -16,14 +16,14 @@ import { counted } from "../../../text/counted.js";
 import { html, useEffect, useRef, useState } from "../../../vendor/ui.js";
 import { textOf } from "../messages/value_text.js";
 
-/** @typedef {{bytes: string | null, problem: string}} Written base64, or null; and what is wrong, if anything */
+/** @typedef {{bytes: string | null, problem: string}} Written the bytes in base64 or null, and the problem, if any */
 /** @typedef {import("../../../api/serdes.js").Decoded} Decoded */
 /** @typedef {{bytes: string | null, decoded?: Decoded}} Before */
 
 const PAUSE_MS = 250;
 
 /**
- * How the part was written before, or is usually written.
+ * The mode in which the part was written before, or the usual mode.
  * @param {string} subject
  * @param {Before | null} before
  * @param {"key" | "value"} part

@@ -1,4 +1,7 @@
-/** Produce one record: an example filled in, checked by the serdes while one types, written as the checked bytes. */
+/**
+ * Produces one record. The form starts with an example, the serdes check it while the user types, and the checked bytes
+ * are sent.
+ */
 import * as rest from "../../../api/rest.js";
 import { Button } from "../../../parts/buttons.js";
 import { Card } from "../../../parts/cards.js";
@@ -38,7 +41,10 @@ export default function ProducePage({ params: { topic }, query }) {
   `;
 }
 
-/** Waits for the subjects, and for the record that is produced again. @param {{topic: string, partitions: rest.Partition[], query: Record<string, string>}} props */
+/**
+ * Waits for the subjects, and for the record to produce again.
+ * @param {{topic: string, partitions: rest.Partition[], query: Record<string, string>}} props
+ */
 function LoadedForm({ topic, partitions, query }) {
   const subjects = useSubjects();
   const { partition, offset } = query;
