@@ -283,7 +283,7 @@ def test_the_page_can_be_switched_off() -> None:
         ("magicbyte.ui.rest.url", "localhost:8082", "not an http URL"),
         ("magicbyte.ui.rest.url", "http://u:secret@h:1", "must not contain a user name"),
         ("magicbyte.ui.color", "red", "not a color; write it as #ae231c"),
-        ("magicbyte.ui.read.only", "perhaps", "boolean"),
+        ("magicbyte.ui.read.only", "perhaps", "must be true or false"),
     ],
 )
 def test_a_wrong_setting_is_named(name: str, value: str, reason: str) -> None:

@@ -20,7 +20,11 @@ from magicbyte.testing import running_registry, running_rest_proxy
 from tests.topics import create_topics
 
 #: A busy machine gives a worker little processor time.
-_GENEROUS = {"magicbyte.ui.messages.timeout.ms": "100000", "magicbyte.ui.messages.cpu.ms": "60000"}
+_GENEROUS = {
+    "magicbyte.ui.messages.timeout.ms": "100000",
+    "magicbyte.ui.messages.cpu.ms": "60000",
+    "magicbyte.ui.scan.timeout.ms": "600000",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,7 +174,11 @@ def test_a_selection_of_a_long_text_is_copied_as_a_whole(open_page: OpenPage, la
     assert page.evaluate("navigator.clipboard.readText()") == "\n".join(lines[1:20009]) + "\n"
 
 
-def test_a_long_text_is_printed_to_a_limit_that_it_names(open_page: OpenPage, large: ServerProcess) -> None:
+def test_a_long_text_is_printed_to_a_limit_that_it_names(
+    open_page: OpenPage, large: ServerProcess, watch: Watch
+) -> None:
+    # The registry has some seconds for the outline of such a text, and a loaded machine needs more.
+    watch.expect(503, "/outline")
     page = open_page(large.url)
     page.goto("subjects/proto-value/versions/1")
     expect(page.get_by_text('"proto3"')).to_be_visible()
