@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
-from prometheus_client.core import Metric
 from starlette.responses import Response
 
 from compat.schema import InvalidSchema
@@ -21,7 +20,7 @@ from magicbyte.http.listener import Listener
 from magicbyte.http.routing.application import Api, Application
 from magicbyte.http.routing.extra_routes import ExtraRoutes
 from magicbyte.http.routing.open_guard import open_guard
-from magicbyte.http.routing.recorder import RequestMetrics, Tallies
+from magicbyte.http.routing.recorder import RequestMetrics
 from magicbyte.http.routing.remembered import RememberedAnswers
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.rows import BodyLimit
@@ -33,7 +32,6 @@ from magicbyte.kit.logs.beginning import begin_logs
 from magicbyte.kit.logs.set_up import set_up_logs
 from magicbyte.kit.processes.service_manager import ServiceManager
 from magicbyte.kit.traces.set_up import traces
-from magicbyte.security.metrics import METRICS
 from registry import errors
 from registry.cluster.commit.out_of_memory import end_process_with_threads
 from registry.cluster.node import Node
@@ -163,19 +161,12 @@ def create_app(
 
 
 def _metrics_of(registry: Registry, app: Application, api: Api, settings: RegistrySettings) -> Metrics:
-    METRICS.has_former_names = settings.former_metrics
     caches: dict[str, Cache] = {"schemas": registry.terms.parse}
     if api.remembered is not None:
         caches["answers"] = api.remembered
-    of_node = NodeMetrics(
-        registry.node, caches=caches, former=settings.former_metrics, confluent=settings.confluent_metrics
-    )
-    more = confluent_requests if settings.confluent_metrics else _none
+    of_node = NodeMetrics(registry.node, caches=caches, confluent=settings.confluent_metrics)
+    more = confluent_requests if settings.confluent_metrics else None
     return Metrics(registry.status, of_node, RequestMetrics(app.recorder, more))
-
-
-def _none(_tallies: Iterable[Tallies]) -> Iterable[Metric]:
-    return ()
 
 
 async def _recognize_first(clients: ForwardedClients, tokens: OffsetTokens, request: Request) -> None:

@@ -137,11 +137,7 @@ WEBHOOK_LAG = TABLE.gauge(
     "magicbyte_webhook_lag", "Changes that wait to be posted, on the node that posts.", only=_POSTS
 )
 
-# Names of older versions, and Confluent's
-FORMER_SKIPPED = TABLE.declare(
-    GAUGE, "magicbyte_registry_records_passed_over", "Former name of `magicbyte_registry_records_skipped_total`."
-)
-FORMER_SCHEMAS = TABLE.declare(GAUGE, "schema_registry_schemas", "Former name of `magicbyte_registry_schemas`.", "type")
+# Confluent's names
 CONFLUENT_LEADER = TABLE.declare(GAUGE, "kafka_schema_registry_master_slave_role", "1 if this node takes writes.")
 CONFLUENT_NODES = TABLE.declare(GAUGE, "kafka_schema_registry_node_count", "Nodes of this cluster that may lead.")
 CONFLUENT_REGISTERED = TABLE.declare(GAUGE, "kafka_schema_registry_registered_count", "Versions that are not deleted.")

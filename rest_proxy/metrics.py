@@ -93,19 +93,6 @@ RATE_LIMITED = TABLE.counter(
     "limit",
 )
 
-# Former names
-FORMER_REQUESTS = TABLE.declare(
-    COUNTER,
-    "magicbyte_rest_requests_total",
-    "Former name of `magicbyte_http_requests_total`.",
-    "method",
-    "route",
-    "status",
-)
-FORMER_SECONDS = TABLE.declare(
-    HISTOGRAM, "magicbyte_rest_request_seconds", "Former name of `magicbyte_http_request_seconds`.", "route"
-)
-
 # Series that exist from the start: Prometheus does not see the first increase of a series that begins above 0.
 for _outcome in ("answered", "failed"):
     PASSED_ON.labels(_outcome)

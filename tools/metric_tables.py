@@ -24,17 +24,11 @@ PROGRAMS = {
     "mirror": (MIRRORS,),
 }
 _CONFLUENT = "kafka_schema_registry_"
-_FORMER = "Former name of "
 
 
 def declared(*tables: MetricTable) -> list[Declared]:
     """All metrics of some tables."""
     return [metric for table in tables for metric in table.declared]
-
-
-def is_former(metric: Declared) -> bool:
-    """Tell whether a metric is another one under its former name."""
-    return metric.text.startswith(_FORMER)
 
 
 def is_confluents(metric: Declared) -> bool:
@@ -52,11 +46,11 @@ def _table(metrics: Iterable[Declared]) -> str:
 
 
 def _current(*tables: MetricTable) -> Callable[[], str]:
-    return lambda: _table(metric for metric in declared(*tables) if not is_former(metric) and not is_confluents(metric))
+    return lambda: _table(metric for metric in declared(*tables) if not is_confluents(metric))
 
 
-def _that(has: Callable[[Declared], bool]) -> Callable[[], str]:
-    return lambda: _table(filter(has, declared(SECURITY, REGISTRY, PROXY)))
+def _confluents() -> str:
+    return _table(filter(is_confluents, declared(REGISTRY)))
 
 
 #: Name of the mark -> the table there.
@@ -70,6 +64,5 @@ METRICS: dict[str, Callable[[], str]] = {
     "process": _current(PROCESS),
     "kafka clients": _current(KAFKA_CLIENTS),
     "backup": _current(BACKUP),
-    "confluent": _that(is_confluents),
-    "former": _that(is_former),
+    "confluent": _confluents,
 }

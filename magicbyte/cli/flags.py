@@ -6,9 +6,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-
-from magicbyte.kit.command_line import accept_old_names
 
 BROKERS = "localhost:9092"
 
@@ -25,12 +22,9 @@ def add_bootstrap_servers(
     )
 
 
-def add_schema_registry_url(
-    parser: argparse._ActionsContainer, help_text: str, *, old: Sequence[str] = ("--registry", "--registry-url")
-) -> None:
-    """Add `--schema-registry-url`; its old names were those of single commands."""
-    option = parser.add_argument("--schema-registry-url", metavar="URL", help=help_text)
-    accept_old_names(parser, option, *old)
+def add_schema_registry_url(parser: argparse._ActionsContainer, help_text: str) -> None:
+    """Add `--schema-registry-url`."""
+    parser.add_argument("--schema-registry-url", metavar="URL", help=help_text)
 
 
 def add_time_range(
@@ -38,7 +32,6 @@ def add_time_range(
     *,
     since: str,
     until: str | None = None,
-    old: str | None = None,
 ) -> None:
     """Add `--from` and, if it has a help, `--to`.
 
@@ -46,11 +39,8 @@ def add_time_range(
         parser: The parser.
         since: The help of `--from`.
         until: The help of `--to`; None leaves it out.
-        old: A former name of `--from`.
     """
-    option = parser.add_argument("--from", dest="since", metavar="TIME", help=since)
-    if old is not None:
-        accept_old_names(parser, option, old)
+    parser.add_argument("--from", dest="since", metavar="TIME", help=since)
     if until is not None:
         parser.add_argument("--to", dest="until", metavar="TIME", help=until)
 

@@ -1,4 +1,4 @@
-"""The parser of every command: old names of options are accepted and not shown, and a mistyped one gets its nearest."""
+"""The parser of every command: its help ends with examples, and a mistyped option gets its nearest."""
 
 from __future__ import annotations
 
@@ -70,10 +70,9 @@ class CommandParser(argparse.ArgumentParser):
     def _nearest(self, unknown: Sequence[str]) -> str:
         import difflib  # noqa: PLC0415 - only after a mistake
 
-        # Who mistypes an old name means the present one.
         present = {name: name for option in self.options for name in option.option_strings}
         for action in self._actions:
-            if isinstance(action, _OldName):
+            if isinstance(action, _HiddenName):
                 present |= dict.fromkeys(action.option_strings, action.stands_for.option_strings[0])
         near = (difflib.get_close_matches(text.partition("=")[0], present, 1, _LIKENESS) for text in unknown)
         names = dict.fromkeys(present[name] for match in near for name in match)
@@ -97,7 +96,7 @@ def parser_of_main(main: Callable[[Sequence[str]], object], arguments: Sequence[
     raise AssertionError(f"{main.__module__} parsed no arguments")
 
 
-class _OldName(argparse.Action):
+class _HiddenName(argparse.Action):
     """An option that acts as another one."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, *, stands_for: argparse.Action, **_: Any) -> None:
@@ -113,13 +112,13 @@ class _OldName(argparse.Action):
         self.stands_for(parser, namespace, values, name)
 
 
-def accept_old_names(parser: argparse._ActionsContainer, option: argparse.Action, *names: str) -> None:
-    """Accept former names of an option; the help does not show them.
+def accept_hidden_names(parser: argparse._ActionsContainer, option: argparse.Action, *names: str) -> None:
+    """Accept an option under the names that other tools have for it; the help does not show them.
 
     Args:
         parser: The parser of the option. If the option is required, a mutually exclusive group that is.
-        option: What `add_argument` returned for the present name.
-        names: The former names.
+        option: What `add_argument` returned for the option.
+        names: The other names.
     """
     if names:
-        parser.add_argument(*names, dest=option.dest, action=_OldName, stands_for=option)
+        parser.add_argument(*names, dest=option.dest, action=_HiddenName, stands_for=option)

@@ -42,20 +42,12 @@ _EXPIRY = TABLE.declare(
     "When the first certificate of the server's chain expires, in seconds since 1970.",
     only="with TLS",
 )
-_FORMER_EXPIRY = TABLE.declare(
-    GAUGE,
-    "magicbyte_tls_certificate_expiry_seconds",
-    "Former name of `magicbyte_tls_certificate_expiry_timestamp_seconds`.",
-    only="with TLS",
-)
 
 
 class SecurityMetrics(Collector):
     """The security counts of this process; a feature that is not configured has no metrics."""
 
     def __init__(self) -> None:
-        #: Whether there are metrics under their former names, too.
-        self.has_former_names = True
         #: (what, outcome) -> the number of reloads.
         self.reloads: Counter[tuple[str, str]] = Counter()
         #: The expiry of the server's certificate, in seconds since 1970; None without TLS.
@@ -76,8 +68,6 @@ class SecurityMetrics(Collector):
                 yield metric.samples(sorted(counts.items()))
         if self.certificate_expiry is not None:
             yield _EXPIRY.single(self.certificate_expiry)
-            if self.has_former_names:
-                yield _FORMER_EXPIRY.single(self.certificate_expiry)
 
 
 #: The metrics of this process.

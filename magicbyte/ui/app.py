@@ -38,7 +38,7 @@ from magicbyte.ui.parameters import (
     TogetherBody,
 )
 from magicbyte.ui.paths import FOLDER, FRONT
-from magicbyte.ui.pipelines.pipelines import Pipelines, RequireSignIn, signed_in
+from magicbyte.ui.pipelines.pipelines import PipelineList, RequireSignIn, signed_in
 from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.scan_requests import Scans
@@ -92,7 +92,7 @@ class Page:
         self._workers = MessageWorkers(read_registry, settings)
         self._scans = None if self._rest is None else Scans(self._rest, self._workers, settings)
         self._letters = None if self._rest is None else DeadLetters(self._rest, self._workers, settings)
-        self._pipelines = Pipelines(settings, self._rest, require_sign_in)
+        self._pipelines = PipelineList(settings, self._rest, require_sign_in)
         self._config = orjson.dumps(
             {
                 "name": settings.page_name,

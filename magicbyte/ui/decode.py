@@ -27,10 +27,11 @@ from magicbyte.kit.processes.worker_pool import (
     WorkerOutOfMemory,
     WorkerTimeout,
 )
-from magicbyte.kit.sharing.byte_budget import ByteBudget, HeldBytes, NoRoom
+from magicbyte.kit.sharing.byte_budget import ByteBudget, NoRoom
 from magicbyte.ui import errors
 from magicbyte.ui.messages.exchange import Outcome, Question, Reply, Task, pack, unpack
 from magicbyte.ui.messages.request import LARGEST_BODY
+from magicbyte.ui.request_body import bounded_body
 
 #: Sends a worker's GET to the registry as the sender of the request with this scope; raises OSError if there is no
 #: answer.
@@ -95,7 +96,7 @@ class MessageWorkers:
         client = client_key(request, self._settings.trusted_proxies)
         with self._held.hold(client) as held:
             try:
-                body = await body_of(request, held)
+                body = await bounded_body(request, LARGEST_BODY, held.set)
                 task = Task(name, body, self._settings.messages_max_bytes)
                 outcome = await unless_gone(request.receive, self.convert(request.scope, task, client))
                 held.set(len(outcome.body))
@@ -170,25 +171,6 @@ class MessageWorkers:
         else:
             error = errors.NO_WORKER(reason=failure)
         return error.with_headers(Retry_After=_RETRY_SECONDS)
-
-
-async def body_of(request: Request, held: HeldBytes) -> bytes:
-    """Return the body of a request, and hold its bytes.
-
-    Raises:
-        ApiError: The body is too large.
-        ClientDisconnect: The client disconnected before it had sent the whole body.
-        NoRoom: The client holds too many bytes.
-    """
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size <= LARGEST_BODY:
-            held.set(size)
-            parts.append(part)
-    if size > LARGEST_BODY:
-        raise errors.BODY_TOO_LARGE(size=size, limit=LARGEST_BODY)
-    return b"".join(parts)
 
 
 async def _parts(body: bytes) -> AsyncIterator[bytes]:

@@ -20,6 +20,7 @@ TOO_MANY_PASSED_ON = ErrorKind(
 )
 
 BODY_TOO_LARGE = ErrorKind(40001, "the body has {size} bytes; at most {limit} are read")
+BAD_REQUEST = ErrorKind(40001, "{detail}")
 TOO_MANY_MESSAGES = ErrorKind(
     42901,
     "too many messages are being decoded: {reason}; ask again later (magicbyte.ui.messages.workers,"
@@ -53,8 +54,6 @@ TOO_MANY_TOGETHER = ErrorKind(
     42901,
     "too many requests for several answers: {reason}; ask again later (magicbyte.ui.relay.waiting.max.per.client)",
 )
-BAD_TOGETHER = ErrorKind(40001, "{detail}")
-BAD_SCAN = ErrorKind(40001, "{detail}")
 NO_PARTITION = ErrorKind(40402, "The topic has no partition {partition}")
 NO_TIMES = ErrorKind(404, "This REST proxy cannot find records by their time")
 NOTHING_READ = ErrorKind(

@@ -23,14 +23,15 @@ from magicbyte.kit.sharing.fair_queue import FairQueue, NoTurn
 from magicbyte.ui import errors
 from magicbyte.ui.decode import ReadRegistry
 from magicbyte.ui.messages.exchange import Question, Reply
+from magicbyte.ui.messages.request import BadRequest
 from magicbyte.ui.paths import FOLDER, has_dot_segments, is_endless
+from magicbyte.ui.request_body import read_request
 from magicbyte.ui.together_limits import GETS_AT_ONCE, LARGEST_ANSWER, MOST_REQUESTS, RESERVE
 
 log = logging.getLogger(__name__)
 
 #: The most GETs of a request.
 MOST_PATHS = 16
-_LARGEST_BODY = 64 << 10
 _ACCEPT = "application/json"
 #: How long a request may wait for its turn, in seconds.
 _WAIT_SECONDS = 20.0
@@ -48,6 +49,20 @@ class TogetherRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             description="Paths and queries at the registry, encoded, such as `/subjects/a%2Fb/versions`",
         ),
     ]
+
+    def check(self) -> None:
+        """Check that the registry has a short answer to each path.
+
+        Raises:
+            BadRequest: A path is no path at the registry, or cannot be asked together with others.
+        """
+        for path in self.paths:
+            bare = path.partition("?")[0]
+            is_path = path.startswith("/") and not path.startswith("//") and path.isascii() and path.isprintable()
+            if not is_path or has_dot_segments(bare) or "#" in path or " " in path:
+                raise BadRequest(f"{path!r} is no encoded path at the registry")
+            if is_endless(bare) or f"{bare}/".startswith(FOLDER):
+                raise BadRequest(f"{path!r} cannot be asked together with others")
 
 
 class Together:
@@ -79,7 +94,7 @@ class Together:
         Raises:
             ApiError: 400 for a body that is no such request, 429 if too many of the client's wait.
         """
-        wanted = _read(await _body(request))
+        wanted = await read_request(request, TogetherRequest)
         client = client_key(request, self._settings.trusted_proxies)
         try:
             await self._turns.take(client)
@@ -120,27 +135,3 @@ async def _lines(scope: Scope, paths: list[str], read_registry: ReadRegistry) ->
         for task in asking:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
-
-
-def _read(body: bytes) -> TogetherRequest:
-    try:
-        wanted = msgspec.json.decode(body, type=TogetherRequest)
-    except msgspec.MsgspecError as error:
-        raise errors.BAD_TOGETHER(detail=str(error)) from None
-    for path in wanted.paths:
-        bare = path.partition("?")[0]
-        is_path = path.startswith("/") and not path.startswith("//") and path.isascii() and path.isprintable()
-        if not is_path or has_dot_segments(bare) or "#" in path or " " in path:
-            raise errors.BAD_TOGETHER(detail=f"{path!r} is no encoded path at the registry")
-        if is_endless(bare) or f"{bare}/".startswith(FOLDER):
-            raise errors.BAD_TOGETHER(detail=f"{path!r} cannot be asked together with others")
-    return wanted
-
-
-async def _body(request: Request) -> bytes:
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _LARGEST_BODY:
-            raise errors.BODY_TOO_LARGE(size=len(body), limit=_LARGEST_BODY)
-    return body

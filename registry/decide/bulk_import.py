@@ -45,12 +45,10 @@ from registry.state.view import View
 
 #: The most steps that a decision may use to read the schemas of all lines.
 _MOST_READING = 10 * LITTLE_READING
-_NO_MARKS = (
-    "this export {reason} does not tell the highest id of each context: the ids of schemas that were deleted in the "
-    "original may be given again here"
+_WITHOUT_RIGHT = (
+    "this export was made without the right to see the settings of its contexts, and does not tell the highest id of "
+    "each context: the ids of schemas that were deleted in the original may be given again here"
 )
-_OF_EARLIER_VERSION = _NO_MARKS.format(reason="is of an earlier version and")
-_WITHOUT_RIGHT = _NO_MARKS.format(reason="was made without the right to see the settings of its contexts, and")
 _HIDDEN = "this export is a part: some subjects, or their settings, were hidden from the user who made it"
 #: A line's number, from 1, and its object.
 Line = tuple[int, Mapping[str, Any]]
@@ -142,8 +140,6 @@ def names_mirror(lines: Iterable[Line]) -> bool:
 
 def _warnings(manifest: Mapping[str, Any]) -> list[str]:
     """Return warnings about parts that the copy lacks, by the manifest of the export."""
-    if manifest.get("format") == 1:
-        return [_OF_EARLIER_VERSION]
     is_hiding = manifest.get("partial") or manifest.get("lacksSettings")
     return [*([_HIDDEN] if is_hiding else []), *([_WITHOUT_RIGHT] if manifest.get("lacksContexts") else [])]
 

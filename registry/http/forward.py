@@ -11,7 +11,7 @@ import httpx
 from starlette.responses import Response
 
 from magicbyte.http.relay.headers import HeaderPolicy, names_of
-from magicbyte.http.relay.relay import Answer, LongBody, Relay, trace_headers
+from magicbyte.http.relay.relay import LongBody, Relay, RelayedAnswer, trace_headers
 from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from magicbyte.kit.processes.shared_call import SharedCall
@@ -149,7 +149,7 @@ class Forwarder:
             raise _failed(request)
         return url
 
-    async def _send(self, request: Request, url: str, body: SpooledBody | None) -> Answer:
+    async def _send(self, request: Request, url: str, body: SpooledBody | None) -> RelayedAnswer:
         long_body, timeouts = None, None
         if body is not None:
             digest = await body.digest() if self._signs else None

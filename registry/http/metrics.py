@@ -54,21 +54,17 @@ class NodeMetrics(Collector):
         status: The status; without it, nothing is collected.
     """
 
-    def __init__(
-        self, node: Node, *, caches: Mapping[str, Cache] | None = None, former: bool = True, confluent: bool = True
-    ) -> None:
+    def __init__(self, node: Node, *, caches: Mapping[str, Cache] | None = None, confluent: bool = True) -> None:
         """Make a collector.
 
         Args:
             node: The node.
             caches: Caches by the value of their label.
-            former: Whether to add metrics under their former names.
             confluent: Whether to add metrics under Confluent's names.
         """
         self.status: Status | None = None
         self._node = node
         self._caches = caches or {}
-        self._former = former
         self._confluent = confluent
         self._counts = VersionCounts(node.view)
 
@@ -92,8 +88,6 @@ class NodeMetrics(Collector):
         yield metrics.HIGHEST_ID.samples(_highest_ids(view))
         yield metrics.CACHE_HITS.samples([((name,), cache.hits) for name, cache in self._caches.items()])
         yield metrics.CACHE_MISSES.samples([((name,), cache.misses) for name, cache in self._caches.items()])
-        if self._former:
-            yield metrics.FORMER_SKIPPED.single(view.passed_over.total())
         yield from self._versions(leads=status.leader)
 
     def _versions(self, *, leads: bool) -> Iterator[Metric]:
@@ -104,8 +98,6 @@ class NodeMetrics(Collector):
         yield metrics.SUBJECTS.single(subjects)
         yield metrics.SCHEMAS.samples(by_type)
         yield metrics.DELETED_SCHEMAS.single(versions.total() - registered)
-        if self._former:
-            yield metrics.FORMER_SCHEMAS.samples(by_type)
         if self._confluent:
             yield metrics.CONFLUENT_LEADER.single(leads)
             yield metrics.CONFLUENT_NODES.single(self._node.node_count())

@@ -41,7 +41,7 @@ GLOBAL_SUBJECT = str(SubjectName(GLOBAL_CONTEXT, ""))
 MOST_DEPENDENCIES = 10_000
 
 
-class Versions(Protocol):
+class VersionSource(Protocol):
     """The versions to which references resolve: a view, or another state."""
 
     def version(self, subject: str, number: int, /) -> Version | None:
@@ -154,7 +154,7 @@ def resolve_alias(view: View, subject: str) -> str:
     return subject_in(context_of(subject), config.alias)
 
 
-def reference_target(view: Versions, context: str, reference: Reference, *, allow_deleted: bool) -> Version | None:
+def reference_target(view: VersionSource, context: str, reference: Reference, *, allow_deleted: bool) -> Version | None:
     """The target of a reference in a context; None if there is none."""
     subject = subject_in(context, reference.subject)
     if reference.version == LATEST:
@@ -187,7 +187,9 @@ def pin_references(
     return tuple(pinned)
 
 
-def dependencies(view: Versions, context: str, schema: SchemaText, *, at_most: int = MOST_DEPENDENCIES) -> Dependencies:
+def dependencies(
+    view: VersionSource, context: str, schema: SchemaText, *, at_most: int = MOST_DEPENDENCIES
+) -> Dependencies:
     """The texts that a schema refers to, depth-first; the first definition of a name wins.
 
     Raises:

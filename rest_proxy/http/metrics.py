@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from magicbyte.http.metrics.process import process_metrics
-from magicbyte.http.routing.recorder import Recorder, RequestMetrics, Tallies, Tally, add_histogram
+from magicbyte.http.routing.recorder import Recorder, RequestMetrics
 from magicbyte.kit.kafka.statistics import STATISTICS
 from magicbyte.kit.metrics import WithoutCreationTimes
 from magicbyte.security.metrics import METRICS
@@ -24,11 +23,10 @@ from rest_proxy.settings import RestProxySettings
 
 def collectors_of(recorder: Recorder, settings: RestProxySettings) -> CollectorRegistry:
     """All metrics of a proxy but those of its parts, which `watch` adds when they have started."""
-    METRICS.has_former_names = settings.former_metrics
     metrics.RECORDS.name_topics(settings.metrics_topics)
     registry = CollectorRegistry()
     for collector in (
-        RequestMetrics(recorder, former_metrics if settings.former_metrics else _none),
+        RequestMetrics(recorder),
         METRICS,
         metrics.RECORDS,
         RuleMetrics(RULE_COUNTS),
@@ -57,21 +55,3 @@ class _Parts(Collector):
         yield metrics.STREAMS.single(len(self._streams))
         yield metrics.INSTANCES.single(len(self._instances))
         yield metrics.INSTANCES_LIMIT.single(self._instances.limit)
-
-
-def former_metrics(tallies: Iterable[Tallies]) -> Iterator[Metric]:
-    """The request metrics under the names that they had before both servers used the same names."""
-    requests, seconds = metrics.FORMER_REQUESTS.family(), metrics.FORMER_SECONDS.family()
-    by_route: defaultdict[str, list[Tally]] = defaultdict(list)
-    for route in tallies:
-        for status, tally in sorted(route.by_status.items()):
-            requests.add_metric([route.method, route.route, str(status)], tally.count)
-            by_route[route.route].append(tally)
-    yield requests
-    for name, of_route in by_route.items():
-        add_histogram(seconds, [name], of_route)
-    yield seconds
-
-
-def _none(_tallies: Iterable[Tallies]) -> Iterable[Metric]:
-    return ()

@@ -24,7 +24,7 @@ RecordNames = bool | Literal["branches"]
 CACHED_CODECS = 1000
 
 
-class Source(NamedTuple):
+class CodecInput(NamedTuple):
     """The input of a codec: the arguments of compile_codec."""
 
     writer: str
@@ -50,7 +50,7 @@ class AvroCodec:
         avro_to_json_bytes(buffer, offset=0) -> the compact Avro JSON text in UTF-8. Raises DecodeError.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: CodecInput) -> None:
         self.source = source
         self.schema = parse(source.writer, source.named)
         reader = None if source.reader is None else parse(source.reader, source.reader_named)
@@ -212,7 +212,7 @@ def compile_codec(
     of_reader = of_writer if reader_named is None else tuple(reader_named)
     if reader == writer and of_reader == of_writer:
         reader = None
-    source = Source(
+    source = CodecInput(
         writer,
         reader,
         of_writer,
@@ -228,5 +228,5 @@ def compile_codec(
 
 
 @lru_cache(maxsize=CACHED_CODECS)
-def _compile(source: Source) -> AvroCodec:
+def _compile(source: CodecInput) -> AvroCodec:
     return AvroCodec(source)

@@ -14,7 +14,7 @@ from typing import Any
 MAX_DEPTH = 4
 
 
-class Source:
+class SourceText:
     """The text of functions; one may be started while another is being written. `bind` and `fresh` make all names."""
 
     def __init__(self, **objects: Any) -> None:

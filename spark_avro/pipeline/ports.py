@@ -239,7 +239,6 @@ class Verdict:
         dropped: Rows of `drop`.
         dead: Rows of `dead-letter`.
         failed: The number of failed rows by check name.
-        breakdown: By check name: the number of failed rows by value of its `by` columns, such as `carrier=UA`.
         stop: Why the batch must not be written (`else: fail`); None to continue.
         finding: Why the run ends with exit code 100 after the batch is written (`at-most`); None to continue.
     """
@@ -248,6 +247,5 @@ class Verdict:
     dropped: int = 0
     dead: int = 0
     failed: Mapping[str, int] = field(default_factory=dict)
-    breakdown: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stop: str | None = None
     finding: str | None = None

@@ -324,7 +324,7 @@ def test_every_answer_is_counted(make: Any) -> None:
 def test_clients_cannot_make_series(make: Any) -> None:
     app = make().app
     metrics = CollectorRegistry()
-    metrics.register(RequestMetrics(app.recorder, lambda _: ()))
+    metrics.register(RequestMetrics(app.recorder))
     numbers = random.Random(1)
     for _ in range(10_000):
         app.table.find("GET", b"/things/%d" % numbers.getrandbits(64)).tallies.add(200, 0.001)

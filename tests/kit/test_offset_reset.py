@@ -12,7 +12,7 @@ from magicbyte.kit.kafka.offset_reset import NothingCommitted, Target, reset_of
     [
         # wanted, new, skipped, repeated; the log has the offsets 10 to 19, and 20 is the next.
         (Target(is_earliest=True), 15, None, (10, 10, 0, 5)),
-        (Target(is_latest=True), 15, None, (20, 20, 5, 0)),
+        (Target(), 15, None, (20, 20, 5, 0)),
         (Target(offset=12), 15, None, (12, 12, 0, 3)),
         (Target(offset=17), 15, None, (17, 17, 2, 0)),
         (Target(offset=15), 15, None, (15, 15, 0, 0)),
@@ -25,10 +25,10 @@ from magicbyte.kit.kafka.offset_reset import NothingCommitted, Target, reset_of
         (Target(shift=9), 15, None, (24, 20, 5, 0)),
         (Target(is_earliest=True), None, None, (10, 10, None, None)),
         # Records before the log's first one are gone: the group cannot skip them any more.
-        (Target(is_latest=True), 4, None, (20, 20, 10, 0)),
+        (Target(), 4, None, (20, 20, 10, 0)),
         # A topic that was made anew: the committed offset is behind the end.
         (Target(is_earliest=True), 30, None, (10, 10, 0, 10)),
-        (Target(is_latest=True), 30, None, (20, 20, 0, 0)),
+        (Target(), 30, None, (20, 20, 0, 0)),
     ],
 )
 def test_a_reset(

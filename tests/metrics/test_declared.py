@@ -6,7 +6,7 @@ import pytest
 
 from magicbyte.kit.metrics import Declared
 from tests.metrics.exercise import Scrape
-from tools.metric_tables import PROGRAMS, declared, is_former
+from tools.metric_tables import PROGRAMS, declared
 
 #: Only with settings or events that the exercise does not have.
 NOT_MET = {"with `magicbyte.metrics.librdkafka`", "after a reload"}
@@ -63,4 +63,3 @@ def test_no_metric_is_declared_twice_in_a_program() -> None:
 def test_a_metric_is_named_and_described_as_its_kind(metric: Declared) -> None:
     assert metric.text.endswith(".")
     assert metric.name.endswith("_total") == (metric.kind == "counter")
-    assert is_former(metric) == ("Former name" in metric.text)

@@ -42,7 +42,7 @@ def letters(kafka: str, topic: str) -> str:
         ("ids", [*["{}"] * 40, "--schema-registry-url", "none", "--output", "json"]),
         ("dead-letter", ["list", "{}"]),
         ("dead-letter", ["list", "{}", "--output", "json"]),
-        ("dead-letter", ["show", "{}", "--offset", "0:3"]),
+        ("dead-letter", ["show", "{}", "--at", "0:3"]),
         ("consume", ["{}", "--last", "1", "--value-format", "string"]),
         ("consume", ["{}", "--until-end", "--value-format", "string"]),
         ("topics", ["list"]),

@@ -131,7 +131,7 @@ def test_the_files_of_secure_fit_every_command(secured: SecuredRegistry, project
         f"{denied} (HTTP status code 403, SR code 40301)\n",
     )
     assert run("set-compatibility", "app.orders-value=FULL", *admin) == (0, "~ app.orders-value: FULL: done\n")
-    assert run("download", "app.orders-*", "--output", "there", *app) == (0, "+ there/app.orders-value.avsc\n")
+    assert run("download", "app.orders-*", "--folder", "there", *app) == (0, "+ there/app.orders-value.avsc\n")
     assert run("download", "app.orders-*", "--lock", "there/lock", *admin) == (0, "+ there/lock\n")
     assert json.loads((project / "there" / "lock").read_text())["subjects"]["app.orders-value"]["compatibility"]
 
@@ -141,7 +141,7 @@ def test_settings_come_from_files_the_environment_and_the_command_line(
 ):
     (project / "app.first.avsc").write_text(ORDER)
     secrets = secured.files.ca.with_name("secrets.properties")
-    url = ("--registry", secured.url)
+    url = ("--schema-registry-url", secured.url)
     trusting = (*url, "--property", f"ssl.truststore.location={secured.files.ca}")
     assert run("register", "--dry-run", *url)[0] == 1
     assert run("register", "--dry-run", *trusting) == (

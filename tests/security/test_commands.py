@@ -33,7 +33,18 @@ def test_users_are_added_changed_and_removed(run: Run, tmp_path: Path):
     file = tmp_path / "users"
     password = "correct horse battery"
     added = run(
-        *("user", "add", "alice", "--file", file, "--password-stdin", "--groups", "ops,dev", "--from", "10.0.0.0/8"),
+        *(
+            "user",
+            "add",
+            "alice",
+            "--file",
+            file,
+            "--password-stdin",
+            "--groups",
+            "ops,dev",
+            "--networks",
+            "10.0.0.0/8",
+        ),
         stdin=f"{password}\n",
     )
     assert added == (0, "", "")

@@ -52,7 +52,7 @@ def test_each_answer_is_that_of_the_get_alone(registry: ServerProcess) -> None:
     [
         ({"paths": []}, "Expected `array` of length >= 1"),
         ({"paths": ["/subjects"] * 17}, "Expected `array` of length <= 16"),
-        ({}, "missing required field `paths`"),
+        ({}, "the body is no such request: Object missing required field `paths`"),
         ({"paths": ["/subjects"], "method": "DELETE"}, "contains unknown field `method`"),
         ({"paths": ["subjects"]}, "'subjects' is no encoded path at the registry"),
         ({"paths": ["//evil.test/subjects"]}, "'//evil.test/subjects' is no encoded path"),

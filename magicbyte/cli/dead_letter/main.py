@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from magicbyte.cli.flags import add_bootstrap_servers, add_schema_registry_url, add_time_range
 from magicbyte.cli.records.consume import add_client_properties
 from magicbyte.cli.subcommands import Subcommand, function_of, parser_of
-from magicbyte.kit.command_line import accept_old_names
 from magicbyte.kit.kafka.client_settings import may_be_topic
 from serdes.console.options import number
 from serdes.console.outcome import carried_out
@@ -31,9 +30,7 @@ def _add_where(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--where", metavar="SQL", help="only letters that fit, such as \"stage = 'TASK_PUT' and schema_id = 7\""
     )
-    add_time_range(
-        parser, since="only letters with a timestamp since: milliseconds since 1970, or ISO 8601", old="--since"
-    )
+    add_time_range(parser, since="only letters with a timestamp since: milliseconds since 1970, or ISO 8601")
 
 
 def _add_registry(parser: argparse.ArgumentParser) -> None:
@@ -52,8 +49,7 @@ def _show_options(parser: argparse.ArgumentParser) -> None:
     _add_topic(parser)
     add = parser.add_argument
     place = parser.add_mutually_exclusive_group(required=True)
-    at = place.add_argument("--at", metavar="PARTITION:OFFSET", help="where the letter stands; `list` has examples")
-    accept_old_names(place, at, "--offset")
+    place.add_argument("--at", metavar="PARTITION:OFFSET", help="where the letter stands; `list` has examples")
     add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
     _add_registry(parser)
 
@@ -62,18 +58,16 @@ def _replay_options(parser: argparse.ArgumentParser) -> None:
     _add_topic(parser)
     add = parser.add_argument
     _add_where(parser)
-    target = add(
+    add(
         "--to-topic",
         metavar="TOPIC",
         default="original",
         help="send to this topic (default: original, each to its own)",
     )
-    accept_old_names(parser, target, "--to")
     fix = parser.add_mutually_exclusive_group()
-    script = fix.add_argument(
+    fix.add_argument(
         "--fix-with", metavar="FILE.py", help="a Python file with fix(value, letter) or fix_key(key, letter)"
     )
-    accept_old_names(fix, script, "--fix")
     fix.add_argument("--schema-id", type=number, metavar="N", help="the id of the schema that it was written with")
     add("--part", choices=("key", "value"), default="value", help="what --schema-id is for (default value)")
     add("--key-format", choices=_FORMATS, default="auto", help="what keys must be (default auto: by their frames)")
@@ -82,8 +76,7 @@ def _replay_options(parser: argparse.ArgumentParser) -> None:
     add("--again", action="store_true", help="send also letters that were replayed before")
     add("--max-attempts", type=number, default=2, metavar="N", help="refuse records that were replayed N times (2)")
     add("--dry-run", action="store_true", help="tell what would be sent, and send nothing")
-    most = add("--max-messages", type=number, metavar="N", help="send N letters at the most")
-    accept_old_names(parser, most, "--limit")
+    add("--max-messages", type=number, metavar="N", help="send N letters at the most")
     add("--rate", type=number, metavar="N", help="send N letters a second at the most")
     add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
     _add_registry(parser)

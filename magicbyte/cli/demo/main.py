@@ -13,7 +13,7 @@ from pathlib import Path
 
 from magicbyte.cli.demo import flights
 from magicbyte.cli.demo.steps import Session, aggregate_with_spark
-from magicbyte.kit.command_line import CommandParser, accept_old_names
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.processes import process
 from magicbyte.platform.broker import free_port, port_is_free
@@ -26,8 +26,7 @@ _REPEATED_MONTH = "12"
 def main(arguments: Sequence[str]) -> int:
     """Run the demo; returns 0 if all sums are equal, 1 if they differ or a step failed."""
     parser = CommandParser(prog="magicbyte demo", description=__doc__, examples=("magicbyte demo --keep-running",))
-    running = parser.add_argument("--keep-running", action="store_true", help="leave everything running until Ctrl-C")
-    accept_old_names(parser, running, "--keep")
+    parser.add_argument("--keep-running", action="store_true", help="leave everything running until Ctrl-C")
     options = parser.parse_args(arguments)
     folder = process.temporary_folder("magicbyte-demo-")
     try:

@@ -67,7 +67,7 @@ def _parser() -> CommandParser:
         help="repair the named codes, or all that lose nothing; needs --schema-registry-url or --offline",
     )
     add("--dry-run", action="store_true", help="tell what --repair would do, and do nothing")
-    add_schema_registry_url(parser, "the registry on SOURCE, whose leader repairs it", old=())
+    add_schema_registry_url(parser, "the registry on SOURCE, whose leader repairs it")
     add("--offline", action="store_true", help="repair without a registry; nodes that run are fenced")
     add(
         "--node-group",

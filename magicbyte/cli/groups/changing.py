@@ -24,7 +24,6 @@ def run_reset(parser: argparse.ArgumentParser, options: argparse.Namespace) -> i
     at = options.to_timestamp
     target = Target(
         is_earliest=options.to_earliest,
-        is_latest=options.to_latest,
         offset=options.to_offset,
         timestamp=None if at is None else milliseconds(at, "--to-timestamp", parser),
         shift=options.shift_by,

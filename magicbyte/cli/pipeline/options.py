@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from magicbyte.cli.flags import add_time_range
-from magicbyte.kit.command_line import accept_old_names
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +90,6 @@ def status_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE|DIR", help="more files, and folders: a table of all their pipelines")
     add("--output", choices=("table", "json"), default="table", help="the form of the output (default table)")
-    add("--json", dest="output", action="store_const", const="json", help=argparse.SUPPRESS)
     _add_master(parser)
 
 
@@ -167,8 +165,5 @@ def manifest_options(parser: argparse.ArgumentParser) -> None:
     add("--image", metavar="IMAGE", help="the image (default: spark.kubernetes.container.image of the file)")
     add("--program", metavar="PATH", help="main.py in the image (default: its path here)")
     add("--secret", metavar="NAME", help="the Secret with the variables of placeholders (default: the pipeline's name)")
-    port = add(
-        "--metrics-port", type=int, default=9109, metavar="PORT", help="the port of metrics and /health (default 9109)"
-    )
-    accept_old_names(parser, port, "--port")
+    add("--metrics-port", type=int, default=9109, metavar="PORT", help="the port of metrics and /health (default 9109)")
     _add_unhealthy_after(parser)

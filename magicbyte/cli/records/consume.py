@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from compat.schema import AVRO
 from magicbyte.cli.flags import add_bootstrap_servers, add_kafka_properties, add_schema_registry_url, kafka_properties
 from magicbyte.cli.registry_options import add_client_settings
-from magicbyte.kit.command_line import CommandParser, accept_old_names
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 from serdes.console import properties
 from serdes.console.client import DEFAULT_URL
@@ -55,10 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--value-format", choices=_FORMATS, default="schema", help="what values are (default schema)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--from-beginning", action="store_true", help="begin with the first record")
-    since = where.add_argument(
+    where.add_argument(
         "--from", dest="since", metavar="TIME", help="begin at a time: milliseconds since 1970, or ISO 8601"
     )
-    accept_old_names(where, since, "--from-timestamp")
     where.add_argument("--last", type=number, metavar="N", help="the newest N records, then end")
     where.add_argument("--offset", type=number, metavar="N", help="begin at an offset")
     add("--partition", type=number, metavar="N", help="read this partition only")

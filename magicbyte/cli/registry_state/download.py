@@ -12,7 +12,7 @@ from magicbyte.check.baselines.lock import State
 from magicbyte.check.baselines.registry import fetch_state, registry_client
 from magicbyte.check.config.patterns import matches
 from magicbyte.cli.registry_state.project import add_options, configuration
-from magicbyte.kit.command_line import CommandParser, accept_old_names
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
 _ENDINGS = {AVRO: ".avsc", JSON: ".schema.json", PROTOBUF: ".proto"}
@@ -29,10 +29,7 @@ def main(arguments: Sequence[str]) -> int:
         ),
     )
     parser.add_argument("subjects", nargs="*", metavar="PATTERN", help="subjects, with * and ? (default: all)")
-    folder = parser.add_argument(
-        "--folder", type=Path, default=Path(), metavar="DIR", help="where files go (default: here)"
-    )
-    accept_old_names(parser, folder, "--output")
+    parser.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help="where files go (default: here)")
     parser.add_argument("--all-versions", action="store_true", help="SUBJECT.vN.avsc of every version, not the latest")
     parser.add_argument("--lock", type=Path, metavar="FILE", help="write one lock file of all versions and levels")
     add_options(parser)

@@ -59,9 +59,7 @@ def _dry_run_options(parser: argparse.ArgumentParser) -> None:
     add("--mode", choices=("WRITE", "READ"), default="WRITE", help="the rules to try (default WRITE)")
     add("--environment", choices=_PLACES, default="CLIENT", help="where they would run (default CLIENT)")
     add("--last", type=number, metavar="N", help="the newest N records (default 1000)")
-    add_time_range(
-        parser, since="all records since a time: milliseconds since 1970, or ISO 8601", old="--from-timestamp"
-    )
+    add_time_range(parser, since="all records since a time: milliseconds since 1970, or ISO 8601")
     add(
         "--examples", type=number, default=5, metavar="N", help="how many offsets of each failure are shown (default 5)"
     )

@@ -9,7 +9,6 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from magicbyte.kit.command_line import accept_old_names
 from magicbyte.kit.failure import Failure
 
 _DURATION = re.compile(r"(\d{1,5})([dhm])")
@@ -24,8 +23,7 @@ def add_file(parser: argparse.ArgumentParser) -> None:
 def add_bounds(parser: argparse.ArgumentParser) -> None:
     """Add the options that limit when and from where credentials are valid."""
     parser.add_argument("--expires", metavar="TIME", help="such as 90d, 12h or 2027-01-31T00:00:00Z")
-    networks = parser.add_argument("--networks", metavar="CIDR,..", help="the networks it may be used from")
-    accept_old_names(parser, networks, "--from")
+    parser.add_argument("--networks", metavar="CIDR,..", help="the networks it may be used from")
     parser.add_argument("--groups", metavar="GROUP,..", help="the groups it belongs to")
 
 

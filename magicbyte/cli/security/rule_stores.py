@@ -134,7 +134,7 @@ def add_store_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the store."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--file", type=Path, metavar="FILE", help="the file of rules")
-    add_schema_registry_url(where, "the registry with the rules in its log", old=())
+    add_schema_registry_url(where, "the registry with the rules in its log")
     add_client_settings(parser)
 
 

@@ -15,7 +15,7 @@ from magicbyte.cli.flags import add_address, add_pipelines, add_schema_registry_
 from magicbyte.cli.registry_options import add_client_settings
 from magicbyte.cli.servers.command import Layer, OptionValue, ServerCommand, layer_of_options, merged
 from magicbyte.cli.servers.stopping import exit_on_signals
-from magicbyte.kit.command_line import CommandParser, accept_old_names
+from magicbyte.kit.command_line import CommandParser
 from magicbyte.kit.failure import Failure
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def _add_options(parser: CommandParser) -> None:
     add_pipelines(parser)
     add_address(parser, host="127.0.0.1", port=8080)
     parser.add_argument("--read-only", action="store_true", help="refuse all writes, to the registry and to topics")
-    title = parser.add_argument("--title", metavar="TEXT", help="shown at the top of the page, such as production")
-    accept_old_names(parser, title, "--name")
+    parser.add_argument("--title", metavar="TEXT", help="shown at the top of the page, such as production")
     parser.add_argument("--color", metavar="#RRGGBB", help="the color of the title")
     parser.add_argument(
         "--allowed-host", action="append", default=[], metavar="NAME", help="a name of this server for its clients"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from magicbyte.cli.admin_options import add_client, add_output, topic_name
 from magicbyte.cli.subcommands import Subcommand, run
-from magicbyte.kit.command_line import accept_old_names
+from magicbyte.kit.command_line import accept_hidden_names
 from serdes.console.outcome import carried_out
 
 PROGRAM = "magicbyte topics"
@@ -79,7 +79,7 @@ def _add_configs(parser: argparse.ArgumentParser) -> None:
         help="a config of the topic, such as retention.ms=86400000",
     )
     # Its name in Kafka's own tool; other commands read a file by it.
-    accept_old_names(parser, option, "--config")
+    accept_hidden_names(parser, option, "--config")
 
 
 def _positive(text: str) -> int:

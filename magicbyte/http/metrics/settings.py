@@ -12,12 +12,6 @@ class MetricsSettings(ServerSettings):
 
     title = "Metrics"
 
-    former_metrics: bool = Field(
-        True,
-        alias="magicbyte.metrics.former.names",
-        description="Whether metrics that were renamed are there under their [former names](metrics.md#former-names),"
-        " too. Version 0.4 drops them.",
-    )
     librdkafka_metrics: bool = Field(
         False,
         alias="magicbyte.metrics.librdkafka",

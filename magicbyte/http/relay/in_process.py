@@ -14,7 +14,7 @@ _HTTP_SCOPE = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1"
 
 
 @dataclass(slots=True)
-class Answer:
+class ApplicationAnswer:
     """A whole answer of an application.
 
     Attributes:
@@ -46,7 +46,7 @@ async def ask(
     body: bytes = b"",
     connection: Mapping[str, Any],
     most_bytes: int | None = None,
-) -> Answer:
+) -> ApplicationAnswer:
     """Send a request to an application, and return its answer when it is complete.
 
     Args:
@@ -102,7 +102,7 @@ class _Exchange:
     method: str
     pending: list[bytes]
     most_bytes: int | None
-    answer: Answer = field(default_factory=Answer)
+    answer: ApplicationAnswer = field(default_factory=ApplicationAnswer)
     size: int = 0
     is_complete: asyncio.Event = field(default_factory=asyncio.Event)
 

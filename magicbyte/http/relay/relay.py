@@ -50,7 +50,7 @@ class LongBody:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RelayedAnswer:
     """A whole answer.
 
     Attributes:
@@ -108,7 +108,7 @@ class Relay:
         *,
         body: LongBody | None = None,
         timeouts: httpx.Timeout | None = None,
-    ) -> Answer:
+    ) -> RelayedAnswer:
         """Pass a request on, and return the whole answer.
 
         Args:
@@ -127,7 +127,7 @@ class Relay:
             parts = [part async for part in answer.aiter_raw()]
         finally:
             await answer.aclose()
-        return Answer(answer.status_code, self.policy.to_answer(answer.headers.raw), b"".join(parts))
+        return RelayedAnswer(answer.status_code, self.policy.to_answer(answer.headers.raw), b"".join(parts))
 
     async def begin(
         self,

@@ -156,12 +156,12 @@ class Recorder:
 class RequestMetrics(Collector):
     """A recorder's counts as Prometheus metrics, under the names that both servers share."""
 
-    def __init__(self, recorder: Recorder, more: Callable[[Iterable[Tallies]], Iterable[Metric]]) -> None:
+    def __init__(self, recorder: Recorder, more: Callable[[Iterable[Tallies]], Iterable[Metric]] | None = None) -> None:
         """Make a collector, which reads the recorder at each scrape.
 
         Args:
             recorder: The recorder to read.
-            more: Makes further metrics of the same counts.
+            more: Makes further metrics of the same counts; None if there are none.
         """
         self._recorder = recorder
         self._more = more
@@ -174,14 +174,15 @@ class RequestMetrics(Collector):
             for status, tally in sorted(route.by_status.items()):
                 requests.add_metric([app, route.method, route.route, str(status)], tally.count)
             if route.by_status:
-                add_histogram(seconds, [app, route.method, route.route], route.by_status.values())
+                _add_histogram(seconds, [app, route.method, route.route], route.by_status.values())
         yield requests
         yield seconds
         yield IN_PROGRESS.samples([((app,), self._recorder.in_progress)])
-        yield from self._more(tallies)
+        if self._more is not None:
+            yield from self._more(tallies)
 
 
-def add_histogram(family: HistogramMetricFamily, labels: Sequence[str], tallies: Iterable[Tally]) -> None:
+def _add_histogram(family: HistogramMetricFamily, labels: Sequence[str], tallies: Iterable[Tally]) -> None:
     """Add the times of several tallies to a metric as one histogram."""
     tallies = list(tallies)
     buckets, below = [], 0

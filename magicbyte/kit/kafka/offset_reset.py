@@ -7,18 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where to reset offsets to; exactly one attribute is set.
+    """Where to reset offsets to: to the end, unless one attribute is set.
 
     Attributes:
         is_earliest: To the first record.
-        is_latest: To the end.
         offset: To this offset.
         timestamp: To the first record that is not older, in milliseconds since 1970.
         shift: By this many offsets from the committed one.
     """
 
     is_earliest: bool = False
-    is_latest: bool = False
     offset: int | None = None
     timestamp: int | None = None
     shift: int | None = None

@@ -17,10 +17,6 @@ _NO_CONTEXTS = (
     "they take DESCRIBE_CONFIGS of every SUBJECT, and DESCRIBE and DESCRIBE_CONFIGS of the REGISTRY"
 )
 
-_OLD_EXPORT = (
-    "an export of an earlier version lacks the highest ids of contexts: the ids of schemas that were deleted may be "
-    "given again in a copy"
-)
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 #: The advice of commands that have `--partial`.
 PARTIAL = "With --partial, what it shows counts"
@@ -29,8 +25,7 @@ PARTIAL = "With --partial, what it shows counts"
 def notes_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the facts that an export or a backup could not tell by its manifest, each a sentence."""
     notes = manifest.get("notes")
-    told = map(str, notes) if isinstance(notes, list) else ()
-    return (*told, *((_OLD_EXPORT,) if manifest.get("format") == 1 else ()))
+    return tuple(map(str, notes)) if isinstance(notes, list) else ()
 
 
 def withheld_by(manifest: Mapping[str, Any], headers: Mapping[str, str] = _NO_HEADERS) -> tuple[str, ...]:
@@ -43,7 +38,7 @@ def withheld_by(manifest: Mapping[str, Any], headers: Mapping[str, str] = _NO_HE
     told = manifest.get("withheld")
     if isinstance(told, list) and told:
         return tuple(map(str, told))
-    # Earlier versions say only in the header that subjects are hidden.
+    # Release 0.2.0 says only in the header that subjects are hidden.
     is_partial = manifest.get("partial") or headers.get("magicbyte-complete") == "false"
     is_hiding = is_partial or manifest.get("lacksSettings")
     return (*((_HIDDEN,) if is_hiding else ()), *((_NO_CONTEXTS,) if manifest.get("lacksContexts") else ()))

@@ -11,7 +11,7 @@ from magicbyte.kit.plural import plural
 from magicbyte.operations.sources.port import RawSource, Source
 from magicbyte.operations.state import State
 from magicbyte.operations.upgrade.findings import Finding, Severity
-from magicbyte.operations.upgrade.releases import KEY_TYPES, WITHOUT_KEY_TYPE, Release, release_of
+from magicbyte.operations.upgrade.releases import KEY_TYPES, Release, release_of
 from registry.log.port import LogEntry
 from registry.state.records import Undecodable
 
@@ -60,8 +60,7 @@ def check_log(source: Source, target: Release) -> Iterator[Finding]:
         if since is None and _is_foreign(name):
             yield Finding(Severity.NOTE, source.name, f"{plural(count, 'record')} of the type {name} are passed over")
         elif since is not None and release_of(since) > target:
-            effect = WITHOUT_KEY_TYPE.get(name, "they have no effect there")
-            text = f"{plural(count, 'record')} of the type {name}, which {since} has brought: {effect}"
+            text = f"{plural(count, 'record')} of the type {name}: releases before {since} ignore the type"
             yield Finding(Severity.PROBLEM, source.name, text, f"stay at {since} or later, or accept it")
 
 

@@ -32,45 +32,29 @@ class SettingChange:
     remedy: str
 
 
-#: All changes of settings, a row for each. A release that renames or removes a setting adds one.
-SETTING_CHANGES: tuple[SettingChange, ...] = (
-    SettingChange(
-        "registry",
-        "reference.versions.strict",
-        "0.2.0",
-        "it has the reference's name",
-        "use schema.providers.reference.versions.strict",
-    ),
-)
+#: All changes of settings since the first release: a release that renames or removes a setting adds a row.
+SETTING_CHANGES: tuple[SettingChange, ...] = ()
 
 #: Type of a record's key -> the release that reads it first. An earlier release passes such records over.
 KEY_TYPES: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            (
-                records.SCHEMA,
-                records.CONFIG,
-                records.MODE,
-                records.CONTEXT,
-                records.DELETE_SUBJECT,
-                records.CLEAR_SUBJECT,
-                records.NOOP,
-                records.ID_MARK,
-                records.SETTLED,
-                records.POSTED,
-            ),
-            "0.1.0",
+    dict.fromkeys(
+        (
+            records.SCHEMA,
+            records.CONFIG,
+            records.MODE,
+            records.CONTEXT,
+            records.DELETE_SUBJECT,
+            records.CLEAR_SUBJECT,
+            records.NOOP,
+            records.ID_MARK,
+            records.SETTLED,
+            records.POSTED,
+            records.RULE,
+            records.RULE_SET,
+            records.MIRROR,
         ),
-        **dict.fromkeys((records.RULE, records.RULE_SET, records.MIRROR), "0.2.0"),
-    }
-)
-#: What a release does not do if it passes records of a type over.
-WITHOUT_KEY_TYPE: Mapping[str, str] = MappingProxyType(
-    {
-        records.RULE: "it has none of the access rules in the log: anybody may write, unless another way guards it",
-        records.RULE_SET: "it has none of the access rules in the log",
-        records.MIRROR: "it does not stop a mirror after a promotion",
-    }
+        "0.2.0",
+    )
 )
 
 

@@ -22,9 +22,9 @@ from magicbyte.ui.letters.sorting import Sorting
 from magicbyte.ui.messages.exchange import Outcome, Task
 from magicbyte.ui.messages.letter_request import LetterRequest, LettersRequest, ShowRequest
 from magicbyte.ui.messages.scan_request import ScanRequest
+from magicbyte.ui.request_body import read_request
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.range import range_of
-from magicbyte.ui.scan.request_body import read_request
 from magicbyte.ui.scan.source import TopicSource
 from magicbyte.ui.scan.turns import Turns, limits_of
 from serdes.letters.letter import state_topic

@@ -43,7 +43,7 @@ def candidates(schema: SchemaText, dependencies: Dependencies, request: Target, 
     """
     node = parse(schema.text, [dependency.text for dependency in dependencies])
     for is_full in (True, False):
-        maker = _Maker(is_tagged=unions == "tagged", is_logical=request.logical, is_full=is_full)
+        maker = _DatumMaker(is_tagged=unions == "tagged", is_logical=request.logical, is_full=is_full)
         try:
             yield orjson.dumps(maker.value(node, ())).decode()
         except _Endless:
@@ -53,7 +53,7 @@ def candidates(schema: SchemaText, dependencies: Dependencies, request: Target, 
                 raise
 
 
-class _Maker:
+class _DatumMaker:
     """Makes one datum; with `is_full` its optional parts are present."""
 
     def __init__(self, *, is_tagged: bool, is_logical: bool, is_full: bool) -> None:

@@ -47,7 +47,7 @@ def candidates(
     yield from map(json_text.dumps, examples if isinstance(examples, list) else ())
     if "default" in raw:
         yield json_text.dumps(raw["default"])
-    maker = _Maker(set(), Budget(), parsed.raw)
+    maker = _ValueMaker(set(), Budget(), parsed.raw)
     try:
         yield from _made(maker, parsed)
     except TooMuchWork:
@@ -68,7 +68,7 @@ def _made(maker: Maker, parsed: JsonSchema) -> Iterator[str]:
     yield from map(json_text.dumps, islice(values, _MOST))
 
 
-class _Maker(Maker):
+class _ValueMaker(Maker):
     """Makes values within a schema's bounds, if these are simple."""
 
     def _texts(self, node: model.String, depth: int) -> Iterator[str]:

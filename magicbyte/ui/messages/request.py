@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -23,6 +23,17 @@ class BadRequest(Exception):
 
     def __str__(self) -> str:
         return self.detail
+
+
+class Checked(Protocol):
+    """A request that checks itself."""
+
+    def check(self) -> None:
+        """Check the conditions that types cannot express.
+
+        Raises:
+            BadRequest: A member has a value that makes no sense.
+        """
 
 
 class Common(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
@@ -176,7 +187,7 @@ class ExampleRequest(Target):
     """The schema to make an example of."""
 
 
-R = TypeVar("R", bound=Common)
+R = TypeVar("R", bound=Checked)
 
 
 def read(body: bytes, kind: type[R]) -> R:

@@ -29,7 +29,7 @@ class OddMetrics(Exception):
 
 
 @dataclass(slots=True)
-class StepState:
+class StepFigures:
     """What a step keeps.
 
     Attributes:
@@ -44,7 +44,7 @@ class StepState:
 
 
 @dataclass(slots=True)
-class Figures:
+class PipelineFigures:
     """The figures of a pipeline; None and empty tables are figures that the text does not have. Times are in ms.
 
     Attributes:
@@ -75,7 +75,7 @@ class Figures:
     failed: dict[str, Number] = field(default_factory=dict)
     ids: dict[str, Number] = field(default_factory=dict)
     restarts: Number | None = None
-    steps: dict[str, StepState] = field(default_factory=dict)
+    steps: dict[str, StepFigures] = field(default_factory=dict)
     unmatched: dict[str, Number] = field(default_factory=dict)
     watermark: Number | None = None
     began: Number | None = None
@@ -88,7 +88,7 @@ class Figures:
         return sum(counted) if counted else None
 
 
-def figures_of(body: bytes) -> dict[str, Figures]:
+def figures_of(body: bytes) -> dict[str, PipelineFigures]:
     """The figures in the text of a metrics port, by the pipeline's name.
 
     Args:
@@ -97,7 +97,7 @@ def figures_of(body: bytes) -> dict[str, Figures]:
     Raises:
         OddMetrics: The text is not in Prometheus's format, or larger than that of a pipeline.
     """
-    found: dict[str, Figures] = {}
+    found: dict[str, PipelineFigures] = {}
     for sample in _samples(body):
         name = sample.labels.get("pipeline")
         read = _READ.get(sample.name.removeprefix(_PREFIX))
@@ -106,7 +106,7 @@ def figures_of(body: bytes) -> dict[str, Figures]:
             continue
         if name not in found and len(found) == _MOST_PIPELINES:
             raise OddMetrics(f"the metrics of more than {_MOST_PIPELINES} pipelines")
-        read(found.setdefault(name, Figures()), sample.labels, value)
+        read(found.setdefault(name, PipelineFigures()), sample.labels, value)
     return found
 
 
@@ -140,7 +140,7 @@ def _milliseconds(seconds: Number) -> Number:
 
 
 Labels = dict[str, str]
-_Read = Callable[[Figures, Labels, Number], None]
+_Read = Callable[[PipelineFigures, Labels, Number], None]
 
 
 def _single(name: str, convert: Callable[[Number], Number] = lambda value: value) -> _Read:
@@ -148,26 +148,26 @@ def _single(name: str, convert: Callable[[Number], Number] = lambda value: value
 
 
 def _table(name: str, label: str) -> _Read:
-    def read(figures: Figures, labels: Labels, value: Number) -> None:
+    def read(figures: PipelineFigures, labels: Labels, value: Number) -> None:
         getattr(figures, name)[labels.get(label, "")] = value
 
     return read
 
 
 def _of_step(name: str) -> _Read:
-    def read(figures: Figures, labels: Labels, value: Number) -> None:
-        setattr(figures.steps.setdefault(labels.get("operator", ""), StepState()), name, value)
+    def read(figures: PipelineFigures, labels: Labels, value: Number) -> None:
+        setattr(figures.steps.setdefault(labels.get("operator", ""), StepFigures()), name, value)
 
     return read
 
 
-def _lag(figures: Figures, labels: Labels, value: Number) -> None:
+def _lag(figures: PipelineFigures, labels: Labels, value: Number) -> None:
     partition = labels.get("partition", "")
     if partition.isascii() and partition.isdigit() and len(partition) <= len(str(_EXACT)):
         figures.lag[labels.get("topic", ""), int(partition)] = value
 
 
-def _about(figures: Figures, labels: Labels, _value: Number) -> None:
+def _about(figures: PipelineFigures, labels: Labels, _value: Number) -> None:
     figures.about = {name: labels[name] for name in ("file", "sinks", "dead_letters") if labels.get(name)}
 
 

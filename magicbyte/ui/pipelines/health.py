@@ -21,7 +21,7 @@ class _Report(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class RunHealth:
     """The health of a run.
 
     Attributes:
@@ -45,7 +45,7 @@ class OddHealth(Exception):
     """An answer is not from a pipeline's metrics port; the message says why."""
 
 
-def health_of(status: int, body: bytes) -> Health:
+def health_of(status: int, body: bytes) -> RunHealth:
     """The health in an answer.
 
     Args:
@@ -65,7 +65,7 @@ def health_of(status: int, body: bytes) -> Health:
     if goes_on is None or not report.pipeline or len(report.pipeline) > _LONGEST_NAME:
         raise OddHealth("/health is not a pipeline's")
     # Both must say that the run goes on.
-    return Health(
+    return RunHealth(
         report.pipeline,
         goes_on and status == _OK,
         report.status,

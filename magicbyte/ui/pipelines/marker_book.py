@@ -90,7 +90,7 @@ class SinkMarker:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LastChange:
     """The last change of schemas or columns.
 
     Attributes:
@@ -118,7 +118,7 @@ class MarkerBook:
         self.unreadable = 0
         self._markers = BoundedRecords[tuple[str, str, int], Written]()
         self._owners = BoundedRecords[tuple[str, str], tuple[int, _Owner]]()
-        self._changes = BoundedRecords[str, Change]()
+        self._changes = BoundedRecords[str, LastChange]()
 
     def add(self, record: ScannedRecord) -> None:
         """Add a record; those of a partition come in the order of their offsets."""
@@ -145,7 +145,7 @@ class MarkerBook:
                 found.setdefault(pipeline, []).append(marker)
         return found
 
-    def changes(self) -> dict[str, Change]:
+    def changes(self) -> dict[str, LastChange]:
         """The last change of each pipeline."""
         return {pipeline: change for pipeline in self._changes if (change := self._changes.get(pipeline)) is not None}
 
@@ -188,7 +188,7 @@ class MarkerBook:
 
     def _add_change(self, pipeline: str, value: bytes) -> None:
         change = msgspec.json.decode(value, type=_Change)
-        posted = Change(_milliseconds(change.time), change.batch, change.schemas, tuple(change.statements))
+        posted = LastChange(_milliseconds(change.time), change.batch, change.schemas, tuple(change.statements))
         before = self._changes.get(pipeline)
         if before is None or (before.time or 0, before.batch) <= (posted.time or 0, posted.batch):
             self._changes.put(pipeline, posted, len(pipeline) + len(value))

@@ -32,7 +32,7 @@ async def signed_in(_scope: Scope) -> None:
     """Let every request pass: the route's row has asked for a sign-in."""
 
 
-class Pipelines:
+class PipelineList:
     """Answers with the pipelines. The figures are for everybody who has signed in; markers need the topic's rights."""
 
     def __init__(self, settings: PageSettings, rest: Upstream | None, require_sign_in: RequireSignIn) -> None:

@@ -15,8 +15,8 @@ import httpx
 from magicbyte.http.metrics_ports import MetricsPort
 from magicbyte.http.relay.headers import HeaderPolicy
 from magicbyte.http.relay.relay import Relay
-from magicbyte.ui.pipelines.figures import Figures, OddMetrics, figures_of
-from magicbyte.ui.pipelines.health import Health, OddHealth, health_of
+from magicbyte.ui.pipelines.figures import OddMetrics, PipelineFigures, figures_of
+from magicbyte.ui.pipelines.health import OddHealth, RunHealth, health_of
 
 log = logging.getLogger("magicbyte.ui")
 
@@ -44,8 +44,8 @@ class PortAnswer:
 
     port: MetricsPort
     problem: str = ""
-    health: Health | None = None
-    figures: Mapping[str, Figures] = field(default_factory=dict)
+    health: RunHealth | None = None
+    figures: Mapping[str, PipelineFigures] = field(default_factory=dict)
     answered_at: int | None = None
 
 
@@ -133,7 +133,7 @@ class Ports:
         return answer.status_code, bytes(body)
 
 
-def _figures(status: int, body: bytes) -> dict[str, Figures]:
+def _figures(status: int, body: bytes) -> dict[str, PipelineFigures]:
     if status != _OK:
         raise OddMetrics(f"/metrics has the status {status}")
     return figures_of(body)

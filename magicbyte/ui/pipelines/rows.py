@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from magicbyte.ui.pipelines.figures import Figures
-from magicbyte.ui.pipelines.health import Health
-from magicbyte.ui.pipelines.marker_book import Change, MarkerBook, SinkMarker
+from magicbyte.ui.pipelines.figures import PipelineFigures
+from magicbyte.ui.pipelines.health import RunHealth
+from magicbyte.ui.pipelines.marker_book import LastChange, MarkerBook, SinkMarker
 from magicbyte.ui.pipelines.ports import PortAnswer
 
 #: Longer lists of a single pipeline are cut, and the row says how many items are left out.
@@ -74,11 +74,11 @@ def _of_port(answer: PortAnswer) -> Iterator[dict[str, Any]]:
         }
 
 
-def _of_health(health: Health) -> dict[str, Any]:
+def _of_health(health: RunHealth) -> dict[str, Any]:
     return {"status": health.status, "idleSeconds": health.idle, "batch": health.batch}
 
 
-def _of_figures(figures: Figures) -> dict[str, Any]:
+def _of_figures(figures: PipelineFigures) -> dict[str, Any]:
     lag: dict[str, Any] = {}
     for (topic, _), records in figures.lag.items():
         lag[topic] = lag.get(topic, 0) + records
@@ -136,7 +136,7 @@ def _of_sink(marker: SinkMarker) -> dict[str, Any]:
     }
 
 
-def _of_change(change: Change) -> dict[str, Any]:
+def _of_change(change: LastChange) -> dict[str, Any]:
     return {
         "time": change.time,
         "batch": change.batch,

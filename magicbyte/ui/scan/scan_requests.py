@@ -16,9 +16,9 @@ from magicbyte.http.routing.request import Request
 from magicbyte.kit.errors import ApiError
 from magicbyte.ui.decode import MessageWorkers, unless_gone
 from magicbyte.ui.messages.scan_request import ScanRequest
+from magicbyte.ui.request_body import read_request
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.range import range_of
-from magicbyte.ui.scan.request_body import read_request
 from magicbyte.ui.scan.scan import Scan
 from magicbyte.ui.scan.selecting import Selecting
 from magicbyte.ui.scan.source import TopicSource

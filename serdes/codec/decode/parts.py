@@ -8,7 +8,7 @@ from typing import Any
 from serdes.codec.forms.records import Records
 from serdes.codec.resolve.plan import Plan
 from serdes.codec.schema import Node
-from serdes.codec.source import Source
+from serdes.codec.source import SourceText
 from serdes.records.table import Bound
 
 
@@ -49,7 +49,7 @@ def literal(value: Any, bind: Callable[[Any], str], records: Records | None = No
     return bind(value) if copied is None else copied
 
 
-def instance_of(source: Source, plan: Plan, bound: Bound, values: Mapping[int, str]) -> str:
+def instance_of(source: SourceText, plan: Plan, bound: Bound, values: Mapping[int, str]) -> str:
     """Writes statements that make an instance of a record's class; returns its variable.
 
     Args:

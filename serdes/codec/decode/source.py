@@ -21,14 +21,14 @@ from serdes.codec.forms.records import Records
 from serdes.codec.resolve.plan import Plan, unread
 from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
-from serdes.codec.source import MAX_DEPTH, Source
+from serdes.codec.source import MAX_DEPTH, SourceText
 from serdes.codec.varint import read_int, read_long
 from serdes.records.values import Branch
 
 
 def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
     """Compiles `decode(buffer, offset=0)`; the datum must end at the buffer's end. It raises DecodeError."""
-    source = Source(
+    source = SourceText(
         Z=ZIGZAG,
         L=LENGTHS,
         B=(False, True),
@@ -63,7 +63,7 @@ def decoder(plan: Plan, form: Form) -> Callable[..., Any]:
 class _Decoder:
     """Writes statements that read a plan's value at `p` of `b` and advance `p`; returns the value's expression."""
 
-    def __init__(self, source: Source, form: Form, shared: frozenset[int]) -> None:
+    def __init__(self, source: SourceText, form: Form, shared: frozenset[int]) -> None:
         self.source = source
         self.form = form
         self.shared = shared

@@ -20,7 +20,7 @@ from serdes.codec.forms.form import Form
 from serdes.codec.forms.records import Records
 from serdes.codec.schema import Node
 from serdes.codec.size import ZERO_BYTE_ITEMS, least_size
-from serdes.codec.source import MAX_DEPTH, Source
+from serdes.codec.source import MAX_DEPTH, SourceText
 
 #: If a branch has more pieces than this, it joins them itself.
 MAX_SLOTS = 4
@@ -28,7 +28,7 @@ MAX_SLOTS = 4
 
 def encoder(node: Node, form: Form) -> Callable[..., bytes]:
     """Compiles `encode(datum, prefix=b"")`, whose result begins with the prefix; it raises EncodeError."""
-    source = Source(
+    source = SourceText(
         E=str.encode,
         S=SMALL,
         long=write_long,
@@ -81,7 +81,7 @@ def _mapping(value: Any) -> Any:
 class _Encoder:
     """Writes statements for a node and returns expressions: the pieces of its bytes."""
 
-    def __init__(self, source: Source, form: Form, shared: frozenset[int]) -> None:
+    def __init__(self, source: SourceText, form: Form, shared: frozenset[int]) -> None:
         self.source = source
         self.form = form
         self.shared = shared

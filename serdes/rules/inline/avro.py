@@ -27,10 +27,10 @@ def avro_check(schema: SchemaText, dependencies: Dependencies) -> Check | None:
         InvalidSchema: The schema cannot be parsed.
         SerializationError: A rule cannot be evaluated for any message.
     """
-    return _Checks().of(parse(schema, dependencies, strict=False).root)
+    return _AvroChecks().of(parse(schema, dependencies, strict=False).root)
 
 
-class _Checks:
+class _AvroChecks:
     def __init__(self) -> None:
         self._made: dict[int, Check] = {}
 

@@ -26,10 +26,10 @@ def json_check(schema: SchemaText, dependencies: Dependencies) -> Check | None:
     if not any(f'"{PROPERTY}"' in text for text in (schema.text, *(other.text for other in dependencies))):
         return None
     shapes = Shapes(Schemas(raw_of(schema), dependencies), TagPatterns(None))
-    return _Checks(shapes).root
+    return _JsonChecks(shapes).root
 
 
-class _Checks:
+class _JsonChecks:
     def __init__(self, shapes: Shapes) -> None:
         self._shapes = shapes
         self._places: dict[Any, dict[tuple[int, ...], Shape]] = {}

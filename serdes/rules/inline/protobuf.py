@@ -38,11 +38,11 @@ def protobuf_check(schema: SchemaText, dependencies: Dependencies) -> Check | No
     parsed = parse(schema, dependencies)
     file, _ = parsed.descriptor()
     messages = messages_of(file.message_types_by_name.values())
-    checks = _Checks(_Rules(parsed), messages, parsed.linked.pool)
+    checks = _ProtobufChecks(_Rules(parsed), messages, parsed.linked.pool)
     return checks.message if checks.has_rules else None
 
 
-class _Checks:
+class _ProtobufChecks:
     def __init__(self, rules: _Rules, messages: dict[str, Descriptor], pool: DescriptorPool) -> None:
         self._messages = messages
         self._own: dict[str, list[Check]] = {}

@@ -97,7 +97,6 @@ class QualityGate:
         """The verdict on a batch's measures."""
         rows = int(measured[_ROWS])
         failed: dict[str, int] = {}
-        breakdown: dict[str, Mapping[str, int]] = {}
         stops: list[str] = []
         findings: list[str] = []
         for number, check in enumerate(self.checks):
@@ -110,8 +109,8 @@ class QualityGate:
             if count:
                 failed[check.name] = count
             if check.by and count:
-                breakdown[check.name] = _breakdown(measured[f"{_BY}{number}"])
-                shown = ", ".join(f"{values}: {rows_of:,}" for values, rows_of in breakdown[check.name].items())
+                breakdown = _breakdown(measured[f"{_BY}{number}"])
+                shown = ", ".join(f"{values}: {rows_of:,}" for values, rows_of in breakdown.items())
                 log.warning(
                     "batch %s, check %r failed by %s",
                     batch.number,
@@ -134,7 +133,6 @@ class QualityGate:
             dropped=dropped,
             dead=dead,
             failed=failed,
-            breakdown=breakdown,
             stop="; ".join(stops) or None,
             finding="; ".join(findings) or None,
         )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from spark_avro.pipeline.folder import Folder
 from spark_avro.pipeline.ports import BatchIdentity
-from spark_avro.pipeline.sinks.manifest import PRIVATE, Manifest, last_manifest
-from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, earlier_marker, is_backfill, read_marker
+from spark_avro.pipeline.sinks.manifest import PRIVATE, Manifest
+from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, is_backfill, read_marker
 
 
 class FilesMarker:
@@ -30,9 +30,8 @@ class FilesMarker:
         # A backfill is a single batch, whose manifest is enough.
         self._has_file = not is_backfill(batch)
         self._noted = self._read() if self._has_file else None
-        before = self._noted or (self._earlier(batch.query_id) if self._has_file else None)
-        is_behind = before is None or before.batch < batch.number
-        self.last = manifest.marker(before) if manifest is not None and is_behind else before
+        is_behind = self._noted is None or self._noted.batch < batch.number
+        self.last = manifest.marker(self._noted) if manifest is not None and is_behind else self._noted
 
     def note(self, marker: Marker) -> None:
         """Replace the marker; the batch's files are in their places."""
@@ -42,11 +41,3 @@ class FilesMarker:
     def _read(self) -> Marker | None:
         text = self._folder.read(self._path)
         return None if text is None else read_marker(text, f"{self._folder.path}/{self._path}")
-
-    def _earlier(self, query_id: str) -> Marker | None:
-        """The marker of a query whose batches were written by an earlier release, which wrote only manifests."""
-        last = last_manifest(self._folder, query_id)
-        if last is None:
-            return None
-        ranges = [(part.topic, part.partition, part.start, part.end) for part in last.batch.ranges]
-        return earlier_marker(last.batch.number, last.rows, ranges, has_all_batches=False)

@@ -77,9 +77,8 @@ def read_manifest(folder: Folder, batch: str) -> Manifest | None:
         if record["version"] == _VERSION:
             files = tuple(DataFile(**file) for file in record["files"])
             batch_identity = BatchIdentity(**identity, ranges=ranges)
-            replaces, attempt = tuple(record["replaces"]), record.get("attempt", "")
-            late, refused = record.get("late", 0), record.get("refused", 0)
-            return Manifest(batch_identity, record["rows"], files, replaces, attempt, late, refused)
+            replaces, attempt = tuple(record["replaces"]), record["attempt"]
+            return Manifest(batch_identity, record["rows"], files, replaces, attempt, record["late"], record["refused"])
     except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
         pass
     raise SinkRefused(f"{folder.path}/{_path(batch)} is no manifest of version {_VERSION}")
@@ -96,13 +95,6 @@ def read_manifests(folder: Folder) -> Iterator[Manifest]:
             manifest = read_manifest(folder, name.removesuffix(".json"))
             assert manifest is not None
             yield manifest
-
-
-def last_manifest(folder: Folder, query_id: str) -> Manifest | None:
-    """The manifest of a query's last batch that had rows; None if there is none."""
-    names = (name.removesuffix(".json").removeprefix(f"{query_id}-") for name in folder.names(_MANIFESTS))
-    last = max((int(number) for number in names if number.isdecimal()), default=None)
-    return None if last is None else read_manifest(folder, f"{query_id}-{last}")
 
 
 def delete_manifest(folder: Folder, batch: str) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 
@@ -48,7 +47,7 @@ class Marker:
         written: How many of its rows are in the target.
         refused: How many of its rows the target refused; they are dead letters.
         late: How many of the written rows are in the folder of late rows.
-        ranges: Its source offsets; None if an earlier release did not write them.
+        ranges: Its source offsets; None if the target no longer has them.
         ends: The next offset of each partition of which some batch had records.
         topic_ids: The broker's ids of the source's topics.
         input_id: The identity of its input, if the source has no offsets; see `BatchIdentity`.
@@ -108,26 +107,10 @@ def read_marker(text: str | bytes, place: str) -> Marker:
         ends = {(topic, partition): end for topic, partition, end in record["ends"]}
         number, written, refused, late = (int(record[name]) for name in ("batch", "written", "refused", "late"))
         ends |= _ends(ranges)
-        # Markers of the first form have no input id.
-        topic_ids, input_id = dict(record["topic_ids"]), str(record.get("input_id", ""))
+        topic_ids, input_id = dict(record["topic_ids"]), str(record["input_id"])
         return Marker(number, written, refused, late, ranges, ends, topic_ids, input_id)
     except (orjson.JSONDecodeError, LookupError, TypeError, ValueError) as error:
         raise SinkRefused(f"{place}: the marker cannot be read: {text[:200]!r}") from error
-
-
-def earlier_marker(
-    number: int, rows: int, ranges: Iterable[Iterable[Any]] | None, *, has_all_batches: bool = True
-) -> Marker:
-    """A marker in the form of releases that noted neither refused rows nor topic ids, and perhaps no offsets.
-
-    Args:
-        number: The number of the batch.
-        rows: How many of its rows are in the target.
-        ranges: Topic, partition, start and end of its source offsets; None if they are not known.
-        has_all_batches: Whether a batch without rows had a marker too; if not, the next batch may begin anywhere.
-    """
-    known = None if ranges is None else tuple(SourceRange(*part) for part in ranges)
-    return Marker(number, rows, ranges=known, ends=_ends(known or ()) if has_all_batches else {})
 
 
 def is_backfill(batch: BatchIdentity) -> bool:
@@ -199,7 +182,7 @@ def _valid_ends(marker: Marker, batch: BatchIdentity) -> _Ends:
 
     def is_former(topic: str) -> bool:
         former = batch.former_topic_ids.get(topic, ())
-        # A marker of an earlier release has no ids.
+        # A marker that was written with a broker before 2.8 has no ids.
         return bool(former) and marker.topic_ids.get(topic, former[0]) in former
 
     return {place: end for place, end in marker.ends.items() if not is_former(place[0])}

@@ -70,7 +70,7 @@ def newest_query(last: str, key: str, field: FieldName) -> str:
 def is_newer(new: FieldName, old: FieldName, replaced: Collection[str] = ()) -> str:
     """The condition that a new row takes the place of the old row of its key; the timestamps are clocks.
 
-    A row that an earlier release wrote may have no place but its offset, which then decides.
+    A row that another program wrote may have no place but its offset, which then decides.
 
     Args:
         new: The columns of the new row's place.

@@ -163,10 +163,10 @@ def test_set_compatibility(shop: Any, client: RegistryClient):
 def test_downloaded_schemas_pass_the_check_and_register_unchanged(shop: Any, client: RegistryClient):
     shop.run("register")
     client.register("topic/with:signs-value", SchemaText(AVRO, '"int"'))
-    code, told = lines(shop.run("download", "--output", "there", "--dry-run"))
+    code, told = lines(shop.run("download", "--folder", "there", "--dry-run"))
     assert (code, told[0]) == (0, "+ there/address.avsc: not written (dry run)")
     assert not (shop.folder / "there").exists()
-    shop.run("download", "--output", "there")
+    shop.run("download", "--folder", "there")
     assert sorted(path.name for path in (shop.folder / "there").iterdir()) == [
         "address-json.schema.json",
         "address.avsc",
@@ -176,9 +176,9 @@ def test_downloaded_schemas_pass_the_check_and_register_unchanged(shop: Any, cli
         "order.proto",
         "topic%2Fwith%3Asigns-value.avsc",
     ]
-    told = lines(shop.run("download", "order", "--output", "there"))
+    told = lines(shop.run("download", "order", "--folder", "there"))
     assert told == (0, ["= there/order.proto", "= there/money.proto"])
-    shop.run("download", "addr*", "--output", "some", "--all-versions")
+    shop.run("download", "addr*", "--folder", "some", "--all-versions")
     assert sorted(path.name for path in (shop.folder / "some").iterdir()) == [
         "address-json.v1.schema.json",
         "address.v1.avsc",
@@ -224,6 +224,6 @@ def test_a_registry_is_needed_and_has_to_answer(project: Any):
             "magicbyte: name the registry: --schema-registry-url URL, schema.registry.url, or `registry` in"
             " magicbyte.toml\n",
         )
-        code, _, err = project.run(*command, "--registry", "http://127.0.0.1:9")
+        code, _, err = project.run(*command, "--schema-registry-url", "http://127.0.0.1:9")
         assert code == 1
         assert err.startswith("magicbyte: schema registry unavailable: ")

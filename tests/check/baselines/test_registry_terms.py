@@ -38,7 +38,7 @@ def test_versions_of_another_group_do_not_count(project: Any, registry_url: str,
     register(registry_url, subject, record(("a", "string")), major="2")
     against = registry_url
     if baseline == "lock":
-        project.run("download", subject, "--registry", registry_url, "--lock", "s.lock.json")
+        project.run("download", subject, "--schema-registry-url", registry_url, "--lock", "s.lock.json")
         against = "s.lock.json"
     project.write(f"{subject}.avsc", record(("a", "string"), ("b", "int")))
     code, findings = project.check("--against", against)
@@ -59,7 +59,7 @@ def test_reserved_fields_are_refused(project: Any, registry_url: str, baseline: 
     register(registry_url, subject, record(("a", "int")), **{"confluent:reserved": "b, c"})
     against = registry_url
     if baseline == "lock":
-        project.run("download", subject, "--registry", registry_url, "--lock", "s.lock.json")
+        project.run("download", subject, "--schema-registry-url", registry_url, "--lock", "s.lock.json")
         against = "s.lock.json"
     schema = record(("a", "int"), ("b", "int"))
     project.write(f"{subject}.avsc", schema)

@@ -61,7 +61,7 @@ class Cluster:
 
     def arguments(self, *topics: str) -> list[str]:
         named = ",".join(topics or (self.topic,))
-        return ["--against", f"topic:{named}", "--bootstrap-servers", self.kafka, "--registry", self.url]
+        return ["--against", f"topic:{named}", "--bootstrap-servers", self.kafka, "--schema-registry-url", self.url]
 
 
 @pytest.fixture

@@ -188,8 +188,6 @@ def test_a_backup_of_a_partial_file_is_also_partial(guarded: Guarded, few: Path,
     [
         ({"format": 2}, 0, 0),
         ({"format": 2, "notes": ["a note"]}, 1, 0),
-        # An earlier version lacks marks of contexts, and nobody can mend that.
-        ({"format": 1}, 1, 0),
         ({"format": 2, "partial": True}, 0, 1),
         ({"format": 2, "lacksSettings": True}, 0, 1),
         ({"format": 2, "lacksContexts": True}, 0, 1),

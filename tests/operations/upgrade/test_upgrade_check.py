@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from magicbyte.cli.main import main
+from magicbyte.cli.upgrade import config_files
 from magicbyte.kit.failure import Failure
 from magicbyte.operations.closing import Closing
 from magicbyte.operations.sources.port import Origin, RawRecord, Reading
@@ -17,7 +18,7 @@ from magicbyte.operations.state import State
 from magicbyte.operations.upgrade.findings import Severity
 from magicbyte.operations.upgrade.log_check import check_log
 from magicbyte.operations.upgrade.nodes import NodeState, check_nodes
-from magicbyte.operations.upgrade.releases import KEY_TYPES, release_of
+from magicbyte.operations.upgrade.releases import KEY_TYPES, SettingChange, release_of
 from magicbyte.security.rights.rule_file import parse_line
 from magicbyte.testing import running_registry
 from registry.state import records
@@ -69,7 +70,6 @@ BROKEN = (b'{"keytype":"SCHEMA","subject":"s","version":2,"magic":1}', b"\xff")
     ("found", "target", "problems"),
     [
         ((SCHEMA,), "0.2.0", []),
-        ((SCHEMA,), "0.1.0", []),
         ((SCHEMA, UNKNOWN), "0.2.0", []),
         ((SCHEMA, BROKEN), "0.2.0", ["1 record that no release reads (undecodable)"]),
         ((NO_JSON, UNKNOWN), "0.2.0", ["1 record that no release reads (undecodable)"]),
@@ -77,10 +77,7 @@ BROKEN = (b'{"keytype":"SCHEMA","subject":"s","version":2,"magic":1}', b"\xff")
         (
             (RULE,),
             "0.1.0",
-            [
-                "1 record of the type MAGICBYTE_ACL, which 0.2.0 has brought: it has none of the access rules in the "
-                "log: anybody may write, unless another way guards it"
-            ],
+            ["1 record of the type MAGICBYTE_ACL: releases before 0.2.0 ignore the type"],
         ),
     ],
 )
@@ -158,11 +155,6 @@ def ask(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
     [
         ("magicbyte.storage=memory:\n", 0, ""),
         ("magicbyte.storage=memory:\nmaster.eligibility=true\n", 0, ""),
-        (
-            "magicbyte.storage=memory:\nreference.versions.strict=true\n",
-            100,
-            "since 0.2.0, it has the reference's name",
-        ),
         ("magicbyte.storage=memory:\nmagicbyte.workers=many\n", 100, "refused: "),
     ],
 )
@@ -176,6 +168,19 @@ def test_files_of_settings(
     assert problem in " ".join(
         each["text"] for each in value["findings"] if each["severity"] == "problem" or not problem
     )
+
+
+def test_a_setting_that_a_release_renames(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = SettingChange("registry", "old.name", "0.2.0", "it has another name", "use new.name")
+    monkeypatch.setattr(config_files, "SETTING_CHANGES", (change,))
+    file = tmp_path / "registry.properties"
+    file.write_text("magicbyte.storage=memory:\nold.name=true\n")
+    code, value = ask(capsys, "--config", str(file))
+    assert (code, value["problems"]) == (100, 1)
+    [problem] = [each for each in value["findings"] if each["severity"] == "problem"]
+    assert (problem["text"], problem["remedy"]) == ("old.name: since 0.2.0, it has another name", "use new.name")
 
 
 def test_a_database_and_its_node(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

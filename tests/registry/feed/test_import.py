@@ -409,13 +409,6 @@ def test_a_malformed_context_is_refused_by_name(api: Any, fields: dict[str, Any]
     assert answer.json() == {"imported": {}, "known": 0, "refused": [{"line": 1, "message": message}]}
 
 
-def test_an_export_of_an_earlier_version_is_taken_with_a_warning(api: Any) -> None:
-    manifest = b'{"kind":"manifest","format":1,"magicbyte":"0.1.0","offset":7}\n'
-    answer = post(api, closed([manifest, line("s", 1, 1)])).json()
-    assert (answer["imported"], answer["refused"]) == ({"schema": 1}, [])
-    assert [text[:46] for text in answer["warnings"]] == ["this export is of an earlier version and does "]
-
-
 class SomeRights(Rights):
     """The rights to some operations."""
 

@@ -246,20 +246,20 @@ def test_versions_are_counted_as_they_come_and_go(api: Any) -> None:
         return {
             name.removeprefix("kafka_schema_registry_").removesuffix("_count"): float(value)
             for name, _, value in lines
-            if name.endswith(("registered_count", "deleted_count")) or name.startswith("schema_registry_schemas{")
+            if name.endswith(("registered_count", "deleted_count")) or name.startswith("magicbyte_registry_schemas{")
         }
 
     assert counts() == {"registered": 0, "deleted": 0}
     api.register("s", '"int"')
     api.register("s", '"long"')
-    assert counts() == {"registered": 2, "deleted": 0, 'schema_registry_schemas{type="AVRO"}': 2}
+    assert counts() == {"registered": 2, "deleted": 0, 'magicbyte_registry_schemas{type="AVRO"}': 2}
     api("DELETE", "/subjects/s/versions/1")
     api.register("j", "{}", schemaType="JSON")
-    by_type = {'schema_registry_schemas{type="AVRO"}': 1, 'schema_registry_schemas{type="JSON"}': 1}
+    by_type = {'magicbyte_registry_schemas{type="AVRO"}': 1, 'magicbyte_registry_schemas{type="JSON"}': 1}
     assert counts() == {"registered": 2, "deleted": 1, **by_type}
     api("DELETE", "/subjects/s")
     api("DELETE", "/subjects/s?permanent=true")
-    assert counts() == {"registered": 1, "deleted": 0, 'schema_registry_schemas{type="JSON"}': 1}
+    assert counts() == {"registered": 1, "deleted": 0, 'magicbyte_registry_schemas{type="JSON"}': 1}
 
 
 def test_versions_are_counted_where_more_came_than_is_at_hand() -> None:
@@ -298,7 +298,7 @@ def test_metrics_count_requests_by_route_and_schemas_by_type(api: Any) -> None:
         "kafka_schema_registry_deleted_count 1.0",
         "kafka_schema_registry_master_slave_role 1.0",
         "kafka_schema_registry_node_count 1.0",
-        'schema_registry_schemas{type="JSON"} 1.0',
+        'magicbyte_registry_schemas{type="JSON"} 1.0',
     ):
         assert line in lines
 

@@ -55,7 +55,7 @@ def test_records_out_of_bounds_are_skipped_counted_and_named(
     assert api("GET", "/subjects").json() == ["s", "t"]
     (warning,) = [record.getMessage() for record in caplog.records if "skipped" in record.getMessage()]
     assert warning == f"record at offset 1 skipped (out of bounds): {named} from 1 to 2147483647"
-    assert "magicbyte_registry_records_passed_over 1.0" in api("GET", "/metrics").text
+    assert 'magicbyte_registry_records_skipped_total{reason="out of bounds"} 1.0' in api("GET", "/metrics").text
 
 
 def append(api: Any, record: Record) -> None:

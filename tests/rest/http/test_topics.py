@@ -121,7 +121,7 @@ def test_health_and_metrics(rest: Any, topic: str) -> None:
     assert rest.get("/health/ready").json() == {"status": "ready"}
     rest.produce(topic, [{"value": 1}])
     lines = rest.get("/metrics").text.splitlines()
-    counted = 'magicbyte_rest_requests_total{method="POST",route="/topics/{topic}",status="200"} '
+    counted = 'magicbyte_http_requests_total{app="rest",method="POST",route="/topics/{topic}",status="200"} '
     assert any(line.startswith(counted) for line in lines)
     assert "magicbyte_rest_buffered_bytes 0.0" in lines
     assert not any(topic in line for line in lines)
@@ -129,7 +129,7 @@ def test_health_and_metrics(rest: Any, topic: str) -> None:
 
 def test_every_get_is_counted(rest: Any) -> None:
     def counted() -> float:
-        name = 'magicbyte_rest_requests_total{method="GET",route="/topics",status="200"} '
+        name = 'magicbyte_http_requests_total{app="rest",method="GET",route="/topics",status="200"} '
         lines = rest.get("/metrics").text.splitlines()
         return sum(float(line.removeprefix(name)) for line in lines if line.startswith(name))
 

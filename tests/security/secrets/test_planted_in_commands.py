@@ -81,7 +81,7 @@ def with_registry(place: Place, config: str = "registry") -> tuple[str, ...]:
 def test_commands_for_dead_letters(place: Place) -> None:
     assert dead_letter(place, "list")[0] == 0
     for config in ("registry", "wrong"):
-        assert dead_letter(place, "show", "--offset", "0:0", *with_registry(place, config))[0] in (0, 3, 100)
+        assert dead_letter(place, "show", "--at", "0:0", *with_registry(place, config))[0] in (0, 3, 100)
         assert dead_letter(place, "replay", "--dry-run", *with_registry(place, config))[0] in (0, 3, 100)
     assert dead_letter(place, "replay", "--force", "--value-format", "bytes", *with_registry(place))[0] == 0
     assert dead_letter(place, "purge", "--replayed")[0] == 0

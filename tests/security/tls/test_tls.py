@@ -94,7 +94,7 @@ def test_both_servers_answer_over_tls(start_either: Start, authority: Authority,
     key = authority.server("127.0.0.1").write(tmp_path / "server.pem")
     server = start_either({"ssl.keystore.location": str(key)}, trusting())
     assert httpx.get(server.url, verify=trusting()).status_code == 200
-    assert "magicbyte_tls_certificate_expiry_seconds" in metrics(server, trusting())
+    assert "magicbyte_tls_certificate_expiry_timestamp_seconds" in metrics(server, trusting())
     context = trusting()
     context.set_alpn_protocols(["h2", "http/1.1"])
     with connect(server, context) as connection:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from spark_avro.sinks import parquet, table
 from spark_avro.streams.followers import Follower
@@ -52,14 +52,6 @@ def job(spark: SparkSession, topics: Any, avro: Any, tmp_path: Path) -> Job:
     return Job(spark, topics, avro, tmp_path)
 
 
-def write_as_earlier_releases(folder: str) -> Write:
-    def write(rows: DataFrame, batch: int) -> None:
-        kept = [name for name in rows.columns if name not in ("value", "key", "headers")]
-        rows.select(*kept, "value.*").write.mode("overwrite").parquet(f"{folder}/batch={batch}")
-
-    return write
-
-
 def forget_commit(checkpoint: Path, batch: int) -> None:
     """What a kill leaves after a batch was written and before Spark noted it."""
     (checkpoint / "commits" / str(batch)).unlink()
@@ -92,42 +84,6 @@ def test_a_repeated_batch_replaces_its_own_rows_only(job: Job, tmp_path: Path) -
     job.produce(10)
     job.copy(tmp_path / "first", parquet(job.folder))
     assert job.numbers() == sorted([*range(10), *range(10), 10])
-
-
-def test_folders_of_earlier_releases_are_read_and_left_alone(job: Job, tmp_path: Path) -> None:
-    job.produce(*range(10))
-    job.copy(tmp_path / "earlier", write_as_earlier_releases(job.folder))
-    assert sorted(path.name for path in Path(job.folder).iterdir()) == ["batch=0"]
-    # The earlier query goes on from its checkpoint, and another one begins with batch 0.
-    job.produce(*range(10, 15))
-    job.copy(tmp_path / "earlier", parquet(job.folder))
-    assert job.numbers() == list(range(15))
-    job.produce(15)
-    job.copy(tmp_path / "other", parquet(job.folder))
-    assert job.numbers() == sorted([*range(15), *range(16)])
-
-
-def test_a_second_checkpoint_beside_folders_of_an_earlier_release(job: Job, tmp_path: Path) -> None:
-    for first in (0, 10, 20):
-        job.produce(*range(first, first + 10))
-        job.copy(tmp_path / "earlier", write_as_earlier_releases(job.folder))
-    # All batches of the other query have the same rows as an earlier folder, or more.
-    job.copy(tmp_path / "other", parquet(job.folder))
-    job.produce(30)
-    job.copy(tmp_path / "other", parquet(job.folder))
-    assert job.numbers() == sorted([*range(30), *range(31)])
-
-
-def test_a_batch_that_an_earlier_release_wrote_and_did_not_commit_is_there_once(job: Job, tmp_path: Path) -> None:
-    for first in (0, 10):
-        job.produce(*range(first, first + 10))
-        job.copy(tmp_path / "earlier", write_as_earlier_releases(job.folder))
-    forget_commit(tmp_path / "earlier", 1)
-    job.copy(tmp_path / "earlier", parquet(job.folder))
-    assert job.numbers() == list(range(20))
-    job.produce(20)
-    job.copy(tmp_path / "earlier", parquet(job.folder))
-    assert job.numbers() == list(range(21))
 
 
 def test_a_query_without_an_id_needs_a_name(spark: SparkSession, tmp_path: Path) -> None:

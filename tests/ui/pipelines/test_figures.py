@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from magicbyte.ui.pipelines.figures import Figures, OddMetrics, StepState, figures_of
-from magicbyte.ui.pipelines.health import Health, OddHealth, health_of
+from magicbyte.ui.pipelines.figures import OddMetrics, PipelineFigures, StepFigures, figures_of
+from magicbyte.ui.pipelines.health import OddHealth, RunHealth, health_of
 from tests.ui.kit.pipelines import NEWEST, Running, running_pipeline, seconds_ago
 
 
@@ -41,7 +41,7 @@ def test_the_figures_of_the_real_metrics(tmp_path: Path) -> None:
     assert figures.event_time == NEWEST.timestamp() * 1000
     assert figures.failed == {"delay in range": 4}
     assert figures.ids == {"7": 200}
-    assert figures.steps == {"0-stateStoreSave": StepState(41_022, 6_000, 9)}
+    assert figures.steps == {"0-stateStoreSave": StepFigures(41_022, 6_000, 9)}
     assert (figures.late, figures.watermark) == (9, NEWEST.timestamp() * 1000 - 300_000)
     assert figures.about == {
         "file": str(tmp_path / "flights.yaml"),
@@ -131,9 +131,9 @@ def test_the_worst_lines_take_seconds_at_most(line: bytes) -> None:
     assert time.process_time() - began < 15
 
 
-def _health(**changed: object) -> Health:
+def _health(**changed: object) -> RunHealth:
     whole = {"pipeline": "p", "healthy": True, "status": "running", "reason": "", "idle": 1.5, "batch": 7}
-    return Health(**{**whole, **changed})  # type: ignore[arg-type]
+    return RunHealth(**{**whole, **changed})  # type: ignore[arg-type]
 
 
 RUNNING = b'{"status":"running","pipeline":"p","batch":7,"seconds_since_progress":1.5}'
@@ -153,7 +153,7 @@ FAILED = b'{"status":"failed","pipeline":"p","batch":7,"seconds_since_progress":
         (200, FAILED % b"", _health(status="failed", healthy=False)),
     ],
 )
-def test_health(status: int, body: bytes, health: Health) -> None:
+def test_health(status: int, body: bytes, health: RunHealth) -> None:
     assert health_of(status, body) == health
 
 
@@ -178,4 +178,4 @@ def test_an_answer_that_is_no_health(status: int, body: bytes, problem: str) -> 
 
 
 def test_no_figures_are_no_zero() -> None:
-    assert Figures().late is None
+    assert PipelineFigures().late is None

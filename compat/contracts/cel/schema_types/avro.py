@@ -48,10 +48,10 @@ _LOGICAL: dict[tuple[str, str], Shape] = {
 
 def avro_shape(root: Node) -> Shape:
     """The shape of an Avro type."""
-    return _Shapes().of(root)
+    return _AvroShapes().of(root)
 
 
-class _Shapes:
+class _AvroShapes:
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}
 

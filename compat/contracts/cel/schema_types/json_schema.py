@@ -38,10 +38,10 @@ _NULLABLE_PAIR = 2
 
 def json_shape(root: Node) -> Shape:
     """The shape of a JSON Schema; an object with declared properties is a record, other objects are maps."""
-    return _Shapes().of(root, "$")
+    return _JsonShapes().of(root, "$")
 
 
-class _Shapes:
+class _JsonShapes:
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}
 

@@ -55,7 +55,7 @@ def schema_types(
     parsed = parse(schema, dependencies) if isinstance(schema, SchemaText) else schema
     if isinstance(parsed, ProtobufSchema):
         return _Messages(parsed, unsigned)
-    return _Shapes(shape_of(parsed))
+    return _ShapeTypes(shape_of(parsed))
 
 
 def shape_of(schema: ParsedSchema) -> Shape:
@@ -67,7 +67,7 @@ def shape_of(schema: ParsedSchema) -> Shape:
     raise TypeError(f"{schema.schema_type} data have their own descriptors")
 
 
-class _Shapes:
+class _ShapeTypes:
     """The types of an Avro or JSON schema."""
 
     def __init__(self, root: Shape) -> None:

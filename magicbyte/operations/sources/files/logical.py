@@ -76,8 +76,8 @@ def _manifest(value: Mapping[str, Any]) -> Mapping[str, Any]:
     if value.get("kind") != "manifest":
         raise Failure("its first line is no manifest")
     version = value.get("format")
-    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
-        raise Failure(f"it is of format {version!r}, and this version of Magicbyte reads 1 to {FORMAT_VERSION}")
+    if version != FORMAT_VERSION:
+        raise Failure(f"it is of format {version!r}, and this version of Magicbyte reads {FORMAT_VERSION}")
     return value
 
 

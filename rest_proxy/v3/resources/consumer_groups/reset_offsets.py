@@ -123,7 +123,6 @@ async def _resets(
             resets[place] = reset_of(
                 Target(
                     is_earliest=target.to == "earliest",
-                    is_latest=target.to == "latest",
                     offset=target.offset,
                     timestamp=times.get(place),
                     shift=target.shift_by,

@@ -2,8 +2,7 @@
 
 A writer's transactional id is made of query, sink and number, so a zombie is fenced although the pipeline was renamed.
 The owner record keeps two checkpoints of one pipeline apart. It is changed under the pipeline's own transactional id:
-two drivers with new checkpoints cannot both become the owner, and drivers of earlier releases, which wrote rows under
-that id, are fenced too.
+two drivers with new checkpoints cannot both become the owner.
 
 The owner record also says how many writers the query has. Another number counts from a batch that all of the former
 ones have written; its marker is in the record until each of the new ones has one of its own.
@@ -116,7 +115,7 @@ class Start:
         """
         topic = MarkersTopic(self.client, batch.pipeline)
         topic.prepare()
-        # Take over from drivers of earlier releases before their last marker is read.
+        # Fence other drivers that are about to become the owner, before the owner is read.
         claim = self._producer(batch.pipeline if not is_backfill(batch) else f"{batch.pipeline}/{batch.query_id}")
         # Fence predecessors before the owner is read: a driver that adopts the topic first writes the owner, and then
         # fences the former one.
@@ -172,12 +171,12 @@ class Start:
         if former != writers:
             markers = (records.marker(batch, self.topic, number, before) for number in numbers(former))
             before = agreed(markers, self.shown, f"run with {_layout(former)} until the batch is whole")
-        if is_ours and former == writers and (owner.is_noted or is_backfill(batch)):
+        if is_ours and former == writers:
             return before
         foreign = owner.query_id is not None and not is_ours
         if foreign and not self.adopt:
             raise foreign_checkpoint(self.shown, str(owner.query_id), batch)
-        value = Owner(batch.query_id, writers, before, owner.partition, is_noted=True).value()
+        value = Owner(batch.query_id, writers, before, owner.partition).value()
         claim.begin_transaction()
         key = Owner.key(batch, self.topic).encode()
         claim.produce(MARKERS, value, key, partition=owner.partition)

@@ -10,10 +10,9 @@ import orjson
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
 from spark_avro.pipeline.sinks.kafka.division import Division
 from spark_avro.pipeline.sinks.kafka.markers_topic import MARKERS, Kept, MarkersTopic
-from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, earlier_marker, is_backfill, read_marker
+from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, is_backfill, read_marker
 
-#: What begins the keys of markers and owners; no pipeline's name has a `_`. In earlier releases, a marker's key was
-#: the pipeline's name, and that of a backfill's marker `<name>/<query id>`.
+#: What begins the keys of markers, owners and stages; no pipeline's name has a `_`.
 _MARKER, _OWNER, _STAGE = "_marker/", "_owner/", "_stage/"
 
 #: The number of the driver's own writer; those of executors begin with 1.
@@ -39,14 +38,12 @@ class Owner:
         writers: How many writers on executors it has; 0 if the driver writes.
         before: The marker of the last batch before the query got so many writers; None if it always had them.
         partition: The partition of the record, or of the first one.
-        is_noted: Whether there is a record; earlier releases had only the marker.
     """
 
     query_id: str | None
     writers: int
     before: Marker | None
     partition: int
-    is_noted: bool
 
     @staticmethod
     def key(batch: BatchIdentity, sink: str) -> str:
@@ -127,12 +124,10 @@ class QueryRecords:
     Attributes:
         owner: The owner of the topic that the query writes to.
         found: The last records by key.
-        first: The marker of an earlier release; None if there is none.
     """
 
     owner: Owner
     found: Mapping[str, list[Kept]]
-    first: Marker | None
 
     @classmethod
     def read(cls, topic: MarkersTopic, batch: BatchIdentity, sink: str) -> QueryRecords:
@@ -142,16 +137,12 @@ class QueryRecords:
             SinkRefused: A record cannot be read.
         """
         owner_key = Owner.key(batch, sink)
-        earlier_key = f"{batch.pipeline}/{batch.query_id}" if is_backfill(batch) else batch.pipeline
-        found = topic.last(marker_key(batch, sink, DRIVER), owner_key, earlier_key)
-        owner_record, earlier_record = (_latest(found.get(name, ())) for name in (owner_key, earlier_key))
-        earlier_query, earlier = (None, None) if earlier_record is None else _earlier(earlier_record.value, earlier_key)
-        first = earlier if earlier_query == batch.query_id else None
-        if owner_record is not None:
-            owner = read_owner(owner_record.value, owner_key, owner_record.partition)
-            return cls(owner, found, first)
-        query = batch.query_id if is_backfill(batch) else earlier_query
-        return cls(Owner(query, 0, None, topic.partition(batch.pipeline), is_noted=False), found, first)
+        found = topic.last(marker_key(batch, sink, DRIVER), owner_key)
+        record = _latest(found.get(owner_key, ()))
+        if record is not None:
+            return cls(read_owner(record.value, owner_key, record.partition), found)
+        query = batch.query_id if is_backfill(batch) else None
+        return cls(Owner(query, 0, None, topic.partition(batch.pipeline)), found)
 
     def marker(self, batch: BatchIdentity, sink: str, number: int, before: Marker | None) -> Marker | None:
         """A writer's last marker; None if it wrote no batch.
@@ -166,12 +157,11 @@ class QueryRecords:
             SinkRefused: A record cannot be read.
         """
         key = marker_key(batch, sink, number)
-        # A key has records in several partitions if an earlier release wrote them while partitions were added.
         markers = [read_marker(record.value, f"{MARKERS}, {key}") for record in self.found.get(key, ())]
         if before is not None and number > 1:
             # The first writer counts its rows.
             before = replace(before, written=0, refused=0, late=0)
-        return newest(*markers, self.first if number == DRIVER else None, before)
+        return newest(*markers, before)
 
     def stage(self, batch: BatchIdentity, sink: str) -> StageRecord | None:
         """The division of the query's last batch; None if the query has none.
@@ -231,15 +221,6 @@ def read_owner(value: bytes, key: str, partition: int) -> Owner:
         record = orjson.loads(value)
         before = record.get("before")
         marker = None if before is None else read_marker(before, f"{MARKERS}, {key}")
-        return Owner(str(record["query"]), int(record.get("writers", 0)), marker, partition, is_noted=True)
+        return Owner(str(record["query"]), int(record.get("writers", 0)), marker, partition)
     except (orjson.JSONDecodeError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise SinkRefused(f"{MARKERS}: the owner {key} cannot be read: {value[:200]!r}") from error
-
-
-def _earlier(value: bytes, key: str) -> tuple[str, Marker]:
-    """The query and the marker of a record of an earlier release."""
-    try:
-        record = orjson.loads(value)
-        return str(record["query"]), earlier_marker(record["batch"], record["rows"], record["ranges"])
-    except (orjson.JSONDecodeError, LookupError, TypeError) as error:
-        raise SinkRefused(f"{MARKERS}: the marker of {key} cannot be read: {value[:200]!r}") from error

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from spark_avro.pipeline.ports import BatchIdentity
-from spark_avro.pipeline.sinks.marker import BACKFILL, Marker, MarkerKey, earlier_marker, read_marker
+from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, read_marker
 
 _metadata = sa.MetaData()
 _markers = sa.Table(
@@ -29,18 +28,6 @@ _owners = sa.Table(
     sa.Column("sink", sa.String(200), primary_key=True),
     sa.Column("query", sa.String(100), nullable=False),
 )
-#: The markers of earlier releases, which are only read.
-_earlier = sa.Table(
-    "magicbyte_batches",
-    sa.MetaData(),
-    sa.Column("pipeline", sa.String(100)),
-    sa.Column("target", sa.String(200)),
-    sa.Column("query", sa.String(100)),
-    sa.Column("batch", sa.BigInteger),
-    sa.Column("rows", sa.BigInteger),
-    sa.Column("ranges", sa.Text),
-)
-
 #: The number before a query's first batch.
 _NONE = -1
 
@@ -64,12 +51,11 @@ class TableMarkers:
 
     Args:
         connection: A connection in a transaction.
-        table: The table's name in the pipeline's file, which is its name in the markers of earlier releases.
         sink: The table's name with its schema.
     """
 
-    def __init__(self, connection: sa.Connection, table: str, sink: str) -> None:
-        self._connection, self._table, self._sink = connection, table, sink
+    def __init__(self, connection: sa.Connection, sink: str) -> None:
+        self._connection, self._sink = connection, sink
 
     def lock_owner(self, batch: BatchIdentity) -> str:
         """Lock and return the query that writes the pipeline's rows; without an owner, the batch's query becomes it.
@@ -81,8 +67,7 @@ class TableMarkers:
         query = sa.select(_owners.c.query).where(mine).with_for_update()
         owner = self._connection.execute(query).scalar()
         if owner is None:
-            first = self._earlier_owner(batch) or batch.query_id
-            insert = self._insert(_owners).values(**key, query=first)
+            insert = self._insert(_owners).values(**key, query=batch.query_id)
             self._connection.execute(insert.on_conflict_do_nothing())
             owner = self._connection.execute(query).scalar_one()
         return str(owner)
@@ -102,34 +87,12 @@ class TableMarkers:
             insert = self._insert(_markers).values(**values, batch=_NONE, marker="")
             self._connection.execute(insert.on_conflict_do_nothing())
             row = self._connection.execute(query).one()
-        return read_marker(row.marker, f"{_markers.name}, {key}") if row.batch > _NONE else self._earlier_marker(batch)
+        return read_marker(row.marker, f"{_markers.name}, {key}") if row.batch > _NONE else None
 
     def set_marker(self, batch: BatchIdentity, marker: Marker) -> None:
         """Mark a batch as written."""
         values = {"batch": marker.batch, "marker": marker.text()}
         self._connection.execute(_markers.update().where(_of(MarkerKey(batch.query_id, self._sink))).values(**values))
-
-    def _earlier_marker(self, batch: BatchIdentity) -> Marker | None:
-        """The marker that an earlier release wrote, under whatever name the pipeline had."""
-        rows = [row for row in self._earlier_rows() if row.query == batch.query_id]
-        last = max(rows, key=lambda row: int(row.batch), default=None)
-        return None if last is None else earlier_marker(last.batch, last.rows, orjson.loads(last.ranges))
-
-    def _earlier_owner(self, batch: BatchIdentity) -> str | None:
-        """The query that wrote the pipeline's rows with an earlier release; the batch's own if it did."""
-        queries = {
-            row.query
-            for row in self._earlier_rows()
-            if row.pipeline == batch.pipeline and not row.query.startswith(BACKFILL)
-        }
-        return batch.query_id if batch.query_id in queries else min(queries, default=None)
-
-    def _earlier_rows(self) -> list[Any]:
-        if not sa.inspect(self._connection).has_table(_earlier.name):
-            return []
-        query = sa.select(_earlier).where((_earlier.c.target == self._table) & (_earlier.c.batch > _NONE))
-        # A driver of the earlier release may still have a transaction open.
-        return list(self._connection.execute(query.with_for_update()))
 
     def _insert(self, table: sa.Table) -> Any:
         return _INSERTS[self._connection.dialect.name](table)

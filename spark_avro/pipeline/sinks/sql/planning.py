@@ -102,7 +102,7 @@ class Planner:
             return ()
         fields = ORDER_FIELDS if self.upsert.is_by_offset else self.upsert.order.parts[1:]
         places = tuple(f"{POSITION}_{name}" for name in fields)
-        # Tables of earlier releases have them.
+        # The table has them if the file asked for them before.
         has_them = target is not None and any(field.name.lower() in places for field in target.fields)
         return () if has_them else places
 

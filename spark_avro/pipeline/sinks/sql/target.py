@@ -99,7 +99,7 @@ class SqlTarget:
                 create_markers(self._engine)
                 self._has_markers = True
             with self._engine.begin() as connection:
-                markers = TableMarkers(connection, self._spec.table, self._sink(connection))
+                markers = TableMarkers(connection, self._sink(connection))
                 if not is_backfill(batch):
                     self._own(markers, batch)
                 marker = markers.lock_marker(batch)

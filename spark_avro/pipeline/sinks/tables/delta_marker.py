@@ -11,14 +11,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.session_settings import applied
-from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, earlier_marker, read_marker
+from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, read_marker
 
 #: Properties that give a commit a transaction's identity and metadata; a MERGE has no options for them.
 _TRANSACTION = "spark.databricks.delta.write.txn{}"
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 
-#: The first part of an application's id; the last one is the query's id, also in earlier releases, which wrote the
-#: pipeline's name in between.
+#: What begins an application's id; the marker's key follows.
 _APPLICATION = "magicbyte/"
 _KEY, _MARKER = "magicbyte", "marker"
 
@@ -48,7 +47,7 @@ class DeltaMarkers:
             return None
         if self._last is None or self._last.batch != number:
             # Delta deletes commits when `delta.logRetentionDuration` is over; the number stays.
-            self._last = self._noted(session, number) or earlier_marker(number, 0, None)
+            self._last = self._noted(session, number) or Marker(number, 0)
         return self._last
 
     def last_number(self, session: SparkSession, path: str) -> int:
@@ -56,17 +55,8 @@ class DeltaMarkers:
         java: Any = session._jvm  # noqa: SLF001 - the transactions of a table are in no public API
         log = java.org.apache.spark.sql.delta.DeltaLog.forTable(session._jsparkSession, path)  # noqa: SLF001
         defaults = [getattr(log, f"update$default${number}")() for number in (1, 2, 3)]
-        versions = log.update(*defaults).transactions()
-        version = versions.get(self._application)
-        if version.isDefined():
-            return int(version.get())
-        names = versions.keysIterator()
-        numbers = [-1]
-        while names.hasNext():
-            name = names.next()
-            if name.startswith(_APPLICATION) and name.endswith(f"/{self._key.query_id}"):
-                numbers.append(int(versions.apply(name)))
-        return max(numbers)
+        version = log.update(*defaults).transactions().get(self._application)
+        return int(version.get()) if version.isDefined() else -1
 
     @contextmanager
     def committing(self, session: SparkSession, marker: Marker) -> Iterator[None]:

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused
-from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, earlier_marker, read_marker
+from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, read_marker
 
-#: The properties of a snapshot. In earlier releases `query` was the pipeline's name and the query's id, and there was
-#: `ranges` instead of `marker`.
-_QUERY, _BATCH, _MARKER, _RANGES = "magicbyte.query", "magicbyte.batch", "magicbyte.marker", "magicbyte.ranges"
+#: The properties of a snapshot.
+_QUERY, _BATCH, _MARKER = "magicbyte.query", "magicbyte.batch", "magicbyte.marker"
 _FOREVER_MS = 2**63 - 1
 
 
@@ -122,31 +120,24 @@ class IcebergMarkers:
 
     def _marker(self, snapshot: Any) -> Marker | None:
         summary = snapshot.summary()
-        return self._of(summary.get(_QUERY), summary.get(_BATCH), summary.get(_MARKER), summary.get(_RANGES))
+        return self._of(summary.get(_QUERY), summary.get(_MARKER))
 
     def _untagged(self) -> tuple[int, Marker] | None:
-        """The last marker in all snapshots, and its snapshot: before the first tag, and of earlier releases."""
+        """The last marker in all snapshots, and its snapshot, if no snapshot is tagged."""
         summary = F.col("summary")
-        query = summary[_QUERY]
         last = (
             self._session.table(f"{self._name}.snapshots")
-            .where((query == str(self._key)) | query.endswith(f"/{self._key.query_id}"))
+            .where(summary[_QUERY] == str(self._key))
             .orderBy(summary[_BATCH].cast("bigint").desc())
-            .select("snapshot_id", *(summary[name] for name in (_QUERY, _BATCH, _MARKER, _RANGES)))
+            .select("snapshot_id", *(summary[name] for name in (_QUERY, _MARKER)))
             .first()
         )
         marker = None if last is None else self._of(*last[1:])
         return None if last is None or marker is None else (int(last[0]), marker)
 
-    def _of(self, query: str | None, number: str | None, marker: str | None, ranges: str | None) -> Marker | None:
+    def _of(self, query: str | None, marker: str | None) -> Marker | None:
         """The marker of a snapshot's properties; None if the snapshot is not of the query."""
-        if query is None or number is None:
-            return None
-        if query == str(self._key):
-            return read_marker(marker or "", f"{self._name}, {_MARKER}")
-        if not query.endswith(f"/{self._key.query_id}"):
-            return None
-        return earlier_marker(int(number), 0, orjson.loads(ranges or "null"), has_all_batches=False)
+        return read_marker(marker or "", f"{self._name}, {_MARKER}") if query == str(self._key) else None
 
     def _load(self) -> Any:
         jvm: Any = self._session._jvm  # noqa: SLF001 - Iceberg's Java API

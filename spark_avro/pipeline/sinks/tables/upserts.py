@@ -31,7 +31,7 @@ class Upserts:
     """The upserts into a table.
 
     If rows are ordered by their places in Kafka, these are in a table beside it (key_places.py), or in the column
-    `_kafka`, if the table has one: the file asks for it, or an earlier release made it.
+    `_kafka`, if the table has one: the file asks for it, or did so before.
 
     Args:
         upsert: The key, the order, and the rows that delete their key.

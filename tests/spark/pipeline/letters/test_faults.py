@@ -124,7 +124,7 @@ quality: [{{name: delay in range, expect: "delay between 0 and 3000", else: dead
     assert [(group["letters"], group["replayed"]) for group in groups] == [(PER_KIND, 0)] * len(KINDS)
     script = tmp_path / "fix.py"
     script.write_text(FIX.format(schema=FLIGHT, head=wire.prefix(schema_id)))
-    assert command("replay", "--fix", str(script))["sent"] == {topic: len(KINDS) * PER_KIND}
+    assert command("replay", "--fix-with", str(script))["sent"] == {topic: len(KINDS) * PER_KIND}
     result = spark_avro.pipeline(file).run(spark)
     assert (result.read, result.written, result.dead) == (len(KINDS) * PER_KIND,) * 2 + (0,)
     assert sorted(database.execute("SELECT id, delay, carrier FROM flights")) == [
@@ -132,9 +132,9 @@ quality: [{{name: delay in range, expect: "delay between 0 and 3000", else: dead
     ]
     database.close()
 
-    assert command("replay", "--fix", str(script))["stay"] == {"replayed before": len(KINDS) * PER_KIND}
+    assert command("replay", "--fix-with", str(script))["stay"] == {"replayed before": len(KINDS) * PER_KIND}
     copy = topics.create()
-    again = ("--again", "--fix", str(script), "--to", copy)
+    again = ("--again", "--fix-with", str(script), "--to-topic", copy)
     assert command("replay", *again)["sent"] == {copy: len(KINDS) * PER_KIND}
     refused = command("replay", *again, code=100)
     assert (refused["sent"], refused["stay"]) == ({}, {"replayed too often": len(KINDS) * PER_KIND})

@@ -22,7 +22,6 @@ from serdes.client.clients import RegistryClient
 from spark_avro.pipeline.file.sinks import KafkaSink, Payload
 from spark_avro.pipeline.file.sql_text import Sql
 from spark_avro.pipeline.ports import BatchIdentity, SinkContext, SourceRange
-from spark_avro.pipeline.sinks.kafka.markers_topic import MarkersTopic
 from spark_avro.pipeline.sinks.opening import open_sink
 from tests.spark.pipeline.sinks.recorded_sink import RecordedSink
 from tests.topics import create_topics
@@ -85,9 +84,6 @@ class Topic:
         entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
         self.admin.incremental_alter_configs([resource])[resource].result(30)
-
-    def prepare_markers(self) -> None:
-        MarkersTopic({"bootstrap.servers": self.servers}, self.pipeline).prepare()
 
     def close(self) -> None:
         for sink in self._opened:

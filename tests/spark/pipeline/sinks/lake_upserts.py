@@ -201,7 +201,6 @@ def test_a_table_with_the_column_keeps_it_and_keep_position_makes_it(lake: Lake,
     created, beside = lake.sink(mode=MODE).prepare(rows_of(spark, []).schema)[-2:]
     assert "_kafka" not in created
     assert beside.startswith(f"CREATE TABLE {lake.beside('_key_places')} (`id` int, `_kafka` struct<")
-    # As earlier releases did without being asked.
     lake.sink(mode=MODE, keep_position=True).write(rows_of(spark, [(1, NEW), (2, NEW)]), batch_of(0))
     lake.sink(mode=MODE).write(rows_of(spark, [(1, OLD), (2, replace(NEW, offset=10, v="d"))]), batch_of(1))
     lake.sink(mode=MODE).write(rows_of(spark, [(2, OLD)]), batch_of(2))

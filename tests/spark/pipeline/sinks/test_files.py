@@ -244,31 +244,6 @@ def test_a_renamed_pipeline_finds_its_manifest(
     assert spark.read.parquet(str(folder)).count() == 6
 
 
-def test_manifests_of_an_earlier_release_are_read(
-    spark: SparkSession, folder: Path, sink: Any, numbers: Rows, batch: Batch
-) -> None:
-    numbers(0, 3).select("n").coalesce(1).write.parquet(f"{folder}/batch=q1-4")
-    [file] = sorted(folder.glob("batch=q1-4/*.parquet"))
-    identity = {
-        "pipeline": "flights",
-        "query_id": "q1",
-        "number": 4,
-        "ranges": [{"topic": "flights", "partition": 0, "start": 0, "end": 3}],
-    }
-    files = [{"path": f"batch=q1-4/{file.name}", "size": file.stat().st_size}]
-    manifest = {"version": 1, "batch": identity, "rows": 3, "files": files, "replaces": [], "attempt": "a", "late": 0}
-    (folder / "_magicbyte/batches").mkdir(parents=True)
-    (folder / "_magicbyte/batches/q1-4.json").write_text(json.dumps(manifest))
-    again = sink(partition=[]).write(numbers(0, 3), batch(4, 0, 3))
-    assert (again.written, again.repeated) == (3, True)
-    (folder / "_magicbyte/markers/q1/0.json").unlink()
-    with pytest.raises(SinkRefused, match="runs batch q1-3, and the target has batch 4"):
-        sink(partition=[]).write(numbers(0, 2), batch(3, 0, 2))
-    # Batch 5 had no rows, so that the release wrote no manifest.
-    assert sink(partition=[]).write(numbers(5, 6), batch(6, 5, 6)).written == 1
-    assert spark.read.parquet(str(folder)).count() == 4
-
-
 def test_a_repeated_batch_reports_the_rejected_rows_of_the_first_time(sink: Any, numbers: Rows, batch: Batch) -> None:
     rows = numbers(0, 10, "n", "if(n = 7, null, timestamp'2026-01-01 22:00:00') as at")
     first = sink(time="at").write(rows, batch(0, 0, 10))

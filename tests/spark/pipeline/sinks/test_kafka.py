@@ -6,7 +6,6 @@ import io
 import json
 import re
 import uuid
-import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 import pytest
-from confluent_kafka import KafkaException, Producer, TopicPartition
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     NewTopic,
@@ -257,39 +256,6 @@ def test_a_repeated_batch_reports_the_refused_records_of_the_first_time(topic: T
     first = topic.sink().write(rows, topic.batch(0, 0, 10))
     again = topic.sink().write(rows, topic.batch(0, 0, 10))
     assert (first.written, again.written, again.refused, again.repeated) == (9, 9, 1, True)
-
-
-@BY_DRIVER
-@pytest.mark.parametrize(("query", "repeated"), [("q1", True), ("q2", None)])
-def test_a_marker_of_an_earlier_release_is_read(topic: Topic, numbers: Rows, query: str, repeated: bool | None) -> None:
-    topic.create()
-    topic.prepare_markers()
-    producer = Producer(
-        {"bootstrap.servers": topic.servers, "transactional.id": f"magicbyte-pipeline-{topic.pipeline}"}
-    )
-    producer.init_transactions(30)
-    producer.begin_transaction()
-    for n in range(5):
-        producer.produce(topic.name, b"%d" % n)
-    value = b'{"query":"q1","batch":7,"rows":5,"ranges":[["flights",0,0,5]]}'
-    partition = zlib.crc32(topic.pipeline.encode()) % 16
-    producer.produce(MARKERS, value, topic.pipeline.encode(), partition=partition)
-    producer.commit_transaction(30)
-    if repeated is None:
-        with pytest.raises(ForeignCheckpoint, match="was written by query q1"):
-            topic.sink().write(numbers(0, 5), topic.batch(7, 0, 5, query))
-        return
-    again = topic.sink().write(numbers(0, 5), topic.batch(7, 0, 5))
-    assert (again.written, again.repeated) == (5, True)
-    with pytest.raises(SinkRefused, match="q1-8 begins at offset 3"):
-        topic.sink().write(numbers(3, 8), topic.batch(8, 3, 8))
-    assert topic.sink().write(numbers(5, 8), topic.batch(8, 5, 8)).written == 3
-    # A zombie of the earlier release is fenced.
-    producer.begin_transaction()
-    producer.produce(topic.name, b"twice")
-    with pytest.raises(KafkaException):
-        producer.commit_transaction(30)
-    assert topic.values() == [b"%d" % n for n in range(8)]
 
 
 def test_records_have_key_headers_and_javas_partition(topic: Topic, numbers: Rows) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from spark_avro.pipeline.ports import BatchIdentity, SinkRefused, SourceRange
-from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, earlier_marker, is_written, marker_of, read_marker
+from spark_avro.pipeline.sinks.marker import Marker, MarkerKey, is_written, marker_of, read_marker
 
 _Part = tuple[int, int, int]
 
@@ -59,13 +59,12 @@ LAST_INPUT = marker_of(_batch_of_input(5, "a"), None, written=3)
         (LAST, _batch(6, (0, 101, 102)), "offsets 100 to 100 are in no batch"),
         (LAST, _batch(6, (0, 100, 101), topic_id="two"), "topic t was deleted and made again"),
         (LAST, _batch(5, (0, 50, 100), topic_id="two"), "topic t was deleted and made again"),
-        # The earlier release of the Delta sink noted the number only.
-        (earlier_marker(5, 40, None), _batch(5, (0, 1, 2)), True),
-        (earlier_marker(5, 40, None), _batch(6, (0, 1, 2)), False),
-        (earlier_marker(5, 40, None), _batch(4, (0, 1, 2)), "new checkpoint behind the target's last row"),
-        # A batch without rows left no manifest.
-        (earlier_marker(5, 40, [["t", 0, 50, 100]], has_all_batches=False), _batch(7, (0, 120, 130)), False),
-        (earlier_marker(5, 40, [["t", 0, 50, 100]]), _batch(7, (0, 120, 130)), "offsets 100 to 119 are in no batch"),
+        # A Delta table that has deleted the commit knows the number only.
+        (Marker(5, 0), _batch(5, (0, 1, 2)), True),
+        (Marker(5, 0), _batch_of_input(5, "a"), True),
+        (Marker(5, 0), _batch(6, (0, 1, 2)), False),
+        (Marker(5, 0), _batch(4, (0, 1, 2)), "new checkpoint behind the target's last row"),
+        (LAST, _batch(7, (0, 120, 130)), "offsets 100 to 119 are in no batch"),
         (LAST_INPUT, _batch_of_input(5, "a"), True),
         (LAST_INPUT, _batch_of_input(6, "b"), False),
         (
@@ -74,8 +73,6 @@ LAST_INPUT = marker_of(_batch_of_input(5, "a"), None, written=3)
             "q1-5 was written from other input: the checkpoint was changed, or is an",
         ),
         (LAST_INPUT, _batch_of_input(4, "a"), "new checkpoint, and a source of only the rows that the target does not"),
-        # Earlier releases noted no input.
-        (earlier_marker(5, 40, []), _batch_of_input(5, "a"), True),
     ],
 )
 def test_only_the_last_batch_repeats_and_the_next_begins_at_its_end(
@@ -88,7 +85,7 @@ def test_only_the_last_batch_repeats_and_the_next_begins_at_its_end(
         is_written(marker, batch, "table t")
 
 
-@pytest.mark.parametrize("last", [LAST, earlier_marker(5, 40, [["t", 0, 50, 100]])])
+@pytest.mark.parametrize("last", [LAST, replace(LAST, topic_ids={})], ids=["ids", "no ids"])
 def test_the_marker_of_a_recreated_topic_has_only_its_new_end_offsets(last: Marker) -> None:
     again = replace(_batch(6, (0, 0, 20), topic_id="two"), former_topic_ids={"t": ("one",)})
     assert is_written(last, again, "t") is False
@@ -117,19 +114,6 @@ def test_a_marker_is_read_as_it_was_written() -> None:
     assert (result.written, result.refused, result.repeated) == (40, 10, True)
     with pytest.raises(SinkRefused, match=r"place: the marker cannot be read: '\{\}'"):
         read_marker("{}", "place")
-
-
-def test_a_marker_from_before_input_ids_is_read() -> None:
-    text = (
-        '{"batch":27,"written":50,"refused":0,"late":0,"ranges":[["t",0,540,565],["t",1,540,565]],"ends":[["u",0,9]],'
-        '"topic_ids":{"t":"one"}}'
-    )
-    ranges = (SourceRange("t", 0, 540, 565), SourceRange("t", 1, 540, 565))
-    ends = {("t", 0): 565, ("t", 1): 565, ("u", 0): 9}
-    marker = read_marker(text, "place")
-    assert marker == Marker(27, 50, 0, 0, ranges, ends, {"t": "one"}, "")
-    assert is_written(marker, _batch(27, (0, 540, 565), (1, 540, 565)), "table")
-    assert not is_written(marker, _batch(28, (0, 565, 590), (1, 565, 590)), "table")
 
 
 def test_the_key_has_query_writer_and_sink() -> None:

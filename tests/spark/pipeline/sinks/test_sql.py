@@ -181,25 +181,6 @@ def test_a_batch_whose_rows_are_all_refused_leaves_its_marker(
     assert database.rows("select * from t") == []
 
 
-def test_markers_of_an_earlier_release_are_read(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
-    database.run("create table t (n bigint)")
-    database.run("insert into t values (0), (1), (2)")
-    database.run(
-        "create table magicbyte_batches (pipeline varchar(100), target varchar(200), query varchar(100),"
-        " batch bigint not null, rows bigint not null, ranges text not null, primary key (pipeline, target, query))"
-    )
-    ranges = '[["flights",0,0,3]]'
-    database.run(f"insert into magicbyte_batches values ('flights', 't', 'q1', 4, 3, '{ranges}')")
-    with pytest.raises(ForeignCheckpoint, match="written by query q1 of pipeline flights"):
-        sink().write(numbers(0, 3), batch(0, 0, 3, "q2"))
-    again = sink().write(numbers(0, 3), batch(4, 0, 3, pipeline="renamed"))
-    assert (again.written, again.repeated) == (3, True)
-    with pytest.raises(SinkRefused, match="runs batch q1-3, and the target has batch 4"):
-        sink().write(numbers(0, 3), batch(3, 0, 3))
-    assert sink().write(numbers(3, 5), batch(5, 3, 5)).written == 2
-    assert database.rows("select count(*), sum(n) from t") == [(5, 10)]
-
-
 def test_an_upsert_keeps_the_newest_row_of_each_key(database: Database, sink: Any, numbers: Rows, batch: Batch) -> None:
     target = sink(mode=UPSERT)
     assert target.prepare(numbers(0, 1, "n % 3 as id", "n * 10 as v").schema)[0].startswith('CREATE TABLE "t"')
@@ -218,7 +199,7 @@ def test_an_upsert_knows_the_newest_record_of_a_key(
     spark: SparkSession, database: Database, sink: Any, keep: bool
 ) -> None:
     for number, records in enumerate(rounds()):
-        # The columns stay where they are, whether the file asks for them or an earlier release made them.
+        # The columns stay where they are, also if the file does not ask for them any more.
         target = sink(mode=UPSERT, keep_position=keep and number == 0)
         target.write(rows_of(spark, records), batch_of(number))
     assert database.rows("select id, v from t order by id") == winners()

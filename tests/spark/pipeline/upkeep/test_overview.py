@@ -217,7 +217,7 @@ def test_several_files_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str
     first, second = write_pipeline(tmp_path, "first"), write_pipeline(tmp_path, "second")
     second.write_text(second.read_text() + "---" + second.read_text().replace("name: second", "name: third"))
     # A file that is named twice, once by its folder, is one row.
-    assert main(["pipeline", "status", str(first), str(second), str(tmp_path), "--json"]) == 0
+    assert main(["pipeline", "status", str(first), str(second), str(tmp_path), "--output", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [(row["file"], row["name"], row["state"]) for row in rows] == [
         (str(first), "first", "never ran"),
@@ -227,7 +227,7 @@ def test_several_files_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert set(rows[0]) == {
         *("file", "name", "state", "owner", "batch", "batch_time", "age", "lag", "watermark", "state_rows", "problem")
     }
-    assert main(["pipeline", "status", str(tmp_path), "--json", "--name", "third"]) == 0
+    assert main(["pipeline", "status", str(tmp_path), "--output", "json", "--name", "third"]) == 0
     assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["third"]
 
 
@@ -296,7 +296,7 @@ def test_settings_that_have_no_value_here(
     ran(tmp_path / "one-checkpoint")
     if "topics" in rest:
         write(tmp_path / "one-checkpoint" / "offsets" / "3", 'v1\n{"batchWatermarkMs":0}\n{"flights":{"0":10}}')
-    assert main(["pipeline", "status", str(tmp_path), "--json"]) == code
+    assert main(["pipeline", "status", str(tmp_path), "--output", "json"]) == code
     [row] = json.loads(capsys.readouterr().out)
     assert row["state"] == state
     assert row["problem"].startswith(problem.format(file=file))
@@ -306,7 +306,7 @@ def test_settings_that_have_no_value_here(
 def test_a_checkpoint_whose_path_has_no_value_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write_pipeline(tmp_path, "one")
     file.write_text(file.read_text().replace("checkpoint: ", "checkpoint: ${env:NO_SUCH_VARIABLE}"))
-    assert main(["pipeline", "status", str(tmp_path), "--json"]) == 2
+    assert main(["pipeline", "status", str(tmp_path), "--output", "json"]) == 2
     [row] = json.loads(capsys.readouterr().out)
     assert (row["state"], row["problem"].startswith(f"{file}:4:13: ")) == ("broken", True)
 
@@ -317,7 +317,7 @@ def test_files_that_others_include_are_no_pipelines(tmp_path: Path, capsys: pyte
     write(tmp_path / "deep" / "a.yaml", f"include: ../base.yaml\nname: a\nsink: {{files: {{path: {tmp_path}/a}}}}\n")
     # A pipeline that another one changes stays a pipeline.
     write(tmp_path / "deep" / "b.yaml", "include: a.yaml\nname: b\n")
-    assert main(["pipeline", "status", str(tmp_path), "--json"]) == 0
+    assert main(["pipeline", "status", str(tmp_path), "--output", "json"]) == 0
     streams = capsys.readouterr()
     assert [row["name"] for row in json.loads(streams.out)] == ["a", "b"]
     assert streams.err == f"magicbyte pipeline: {base}: no pipeline, left out\n"
@@ -330,7 +330,7 @@ def test_a_folder_does_not_lead_out_of_itself(tmp_path: Path, capsys: pytest.Cap
     (lake / "a.yaml").symlink_to("..data/a.yaml")
     (lake / "b.yaml").symlink_to(tmp_path / "other" / "secret.yaml")
     os.mkfifo(lake / "c.yaml")
-    assert main(["pipeline", "status", str(lake), "--json"]) == 2
+    assert main(["pipeline", "status", str(lake), "--output", "json"]) == 2
     rows = json.loads(capsys.readouterr().out)
     assert [(row["name"], row["state"], row["problem"]) for row in rows] == [
         ("a", "never ran", ""),
@@ -372,7 +372,7 @@ quality: [{{name: small, expect: "cast(value as int) < 12", else: fail}}]
     )
 
     def row() -> list[Any]:
-        code = main(["pipeline", "status", str(tmp_path), "--json"])
+        code = main(["pipeline", "status", str(tmp_path), "--output", "json"])
         [shown] = json.loads(capsys.readouterr().out.splitlines()[-1])
         return [code, shown["state"], shown["batch"], shown["lag"], shown["problem"]]
 

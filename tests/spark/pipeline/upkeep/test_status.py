@@ -146,11 +146,11 @@ def test_a_checkpoint_in_s3_is_read_without_a_jvm(tmp_path: Path) -> None:
             "s3a://lake/a/c/a/b",
             'v1\n{"batchWatermarkMs":0}\n0',
         )
-        shown = _command("status", str(tmp_path / "flights.yaml"), "--json")
+        shown = _command("status", str(tmp_path / "flights.yaml"), "--output", "json")
         assert (shown.returncode, shown.stderr) == (0, "")
         status = json.loads(shown.stdout)
         assert (status["query_id"], status["batch"], status["state"]["watermark"]) == ("5c1d", 3, STATE["watermark"])
-        table = _command("status", str(tmp_path / "flights.yaml"), str(tmp_path / "flights.yaml"), "--json")
+        table = _command("status", str(tmp_path / "flights.yaml"), str(tmp_path / "flights.yaml"), "--output", "json")
         [row] = json.loads(table.stdout)
         assert (row["state"], row["batch"], row["batch_time"]) == ("idle", 3, "2026-01-01T10:00:00+00:00")
 
