@@ -35,6 +35,7 @@ NEEDS = {
     "magicbyte/kit/settings/catalog.py": {"server"},
     "magicbyte/kit/settings/catalog_formats.py": {"server"},
     "serdes/client/catalog.py": {"server"},
+    "magicbyte/kit/settings/property_words.py": {"server"},
     "magicbyte/kit/settings/server.py": {"server"},
     "magicbyte/kit/settings/server_reference.py": {"server"},
     "magicbyte/kit/settings/server_schema.py": {"server"},

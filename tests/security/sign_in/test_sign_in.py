@@ -267,7 +267,11 @@ def listening(**given: str) -> dict[str, str]:
         (HttpSettings, {"allow.everyone.if.no.acl.found": "true"}, "allow.everyone.if.no.acl.found: what no rule"),
         (HttpSettings, {"magicbyte.audit.output": "stdout"}, "magicbyte.audit.output: there is no audit log yet"),
         (HttpSettings, {"api.endpoints.allowlist": "api.v3.*"}, "api.endpoints.allowlist: the REST proxy keeps it"),
-        (HttpSettings, {"rest.servlet.initializor.classes": "com.acme.X"}, "rest.servlet.initializor.classes: com"),
+        (
+            HttpSettings,
+            {"rest.servlet.initializor.classes": "com.acme.X"},
+            "rest.servlet.initializor.classes: the plug-in com.acme.X",
+        ),
         (
             HttpSettings,
             {"magicbyte.inter.instance.secret": "planted"},

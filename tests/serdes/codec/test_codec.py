@@ -424,7 +424,7 @@ def test_the_codec_interprets_schemas_that_the_compiler_refuses(monkeypatch: pyt
 
     monkeypatch.setattr(encode_source, "encoder", refuse)
     monkeypatch.setattr(decode_source, "decoder", refuse)
-    source = codec.Source(json.dumps(ORDER), None, (), (), plain_unions=False, json_defaults=False)
+    source = codec.CodecInput(json.dumps(ORDER), None, (), (), plain_unions=False, json_defaults=False)
     made = codec.AvroCodec(source)
     content = made.encode(A_DATUM, b"head")
     assert content == b"head\x02\x02\x02x\x04\x02a\x02b\x00\x00"

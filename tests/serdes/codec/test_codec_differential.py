@@ -181,7 +181,7 @@ def check_resolution(chooser: Any) -> None:
         assert "Duplicate in union" in str(error)  # noqa: PT017
         return
     fuzz.check_damage(chooser, compile_codec(json.dumps(writer), json.dumps(reader)), content)
-    resolving = codec.AvroCodec(codec.Source(json.dumps(writer), json.dumps(reader), (), (), False, False))
+    resolving = codec.AvroCodec(codec.CodecInput(json.dumps(writer), json.dumps(reader), (), (), False, False))
     try:
         expected = fuzz.read(writer, content, reader)
     except (SchemaResolutionError, UnicodeDecodeError, ValueError, OverflowError):
@@ -225,7 +225,7 @@ def test_the_step_by_step_codec_is_not_needed_for_usual_data(monkeypatch: pytest
     for seed in range(300):
         maker = fuzz.Maker(fuzz.Seeded(seed))
         schema = maker.schema()
-        made = codec.AvroCodec(codec.Source(json.dumps(schema), None, (), (), False, False))
+        made = codec.AvroCodec(codec.CodecInput(json.dumps(schema), None, (), (), False, False))
         functions = (made.encode, made.decode, made.json_to_avro, made.avro_to_json)
         datum = maker.datum(schema)
         with monkeypatch.context() as patch:
