@@ -86,7 +86,7 @@ def json_rows() -> list[Pair]:
 
 
 def _compile_both() -> None:
-    made = codec.AvroCodec(codec.Source(json.dumps(ORDER), None, (), (), plain_unions=False, json_defaults=False))
+    made = codec.AvroCodec(codec.CodecInput(json.dumps(ORDER), None, (), (), plain_unions=False, json_defaults=False))
     made.encode(AN_ORDER)
     made.decode(made.encode(AN_ORDER))
 
