@@ -49,7 +49,9 @@ def _show_options(parser: argparse.ArgumentParser) -> None:
     _add_topic(parser)
     add = parser.add_argument
     place = parser.add_mutually_exclusive_group(required=True)
-    place.add_argument("--at", metavar="PARTITION:OFFSET", help="where the letter stands; `list` has examples")
+    place.add_argument(
+        "--at", metavar="PARTITION:OFFSET", help="partition and offset of the letter; `list` shows examples"
+    )
     add("--output", choices=("text", "json"), default="text", help="the form of the output (default text)")
     _add_registry(parser)
 

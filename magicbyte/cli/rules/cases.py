@@ -54,7 +54,7 @@ class SharedRows(Section):
     mode: str = setting(
         choice("WRITE", "READ", _UPGRADE, _DOWNGRADE), "What is done with the message.", default="WRITE"
     )
-    environment: str = setting(choice("CLIENT", "GATEWAY"), "Where the rules run.", default="CLIENT")
+    environment: str = setting(choice("CLIENT", "GATEWAY"), "The program that runs the rules.", default="CLIENT")
     source: str | None = setting(text(), "For a migration: the version of the message.", "from", default=None)
 
 

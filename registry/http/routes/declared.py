@@ -1,4 +1,4 @@
-"""Declarations of the routes with a rate to keep, for the description: their handlers read the bare request."""
+"""Declarations of the routes whose rate is a goal, for the description: their handlers read the bare request."""
 
 from __future__ import annotations
 

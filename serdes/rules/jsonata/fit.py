@@ -1,4 +1,4 @@
-"""Conversion of a rule's result to an Avro schema: texts become bytes, dates or decimals where it says so."""
+"""Conversion of a rule's result to an Avro schema: texts become bytes, dates or decimals if the schema says so."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ const dialog = /** @type {Promise<AskCredentials>} */ (new Promise((resolve) => 
 export const askCredentialsBy = (ask) => dialogIsThere(ask);
 
 /**
- * Where the transport sends requests and its events.
+ * The servers that the transport sends requests to, and the function that receives its events.
  * @typedef {object} Connection
  * @property {string} root the path of the page's folder, such as `/ui/`
  * @property {string} registryBase the registry's address relative to that folder

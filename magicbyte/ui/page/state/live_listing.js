@@ -40,7 +40,7 @@ const ordered = (value, order) =>
   typeof value.offset === "string" ? { ...value, cursor: value.offset, offset: order } : value;
 
 /**
- * Notes where the change feed starts, and reads the listing again if the listing is older.
+ * Notes the offset from which the change feed starts, and reads the listing again if the listing is older.
  * @param {number} offset
  */
 export function feedStartsAfter(offset) {

@@ -120,7 +120,7 @@ function Compared({ loaded, texts, subject, split, whole, current }) {
 }
 
 /**
- * Keeps a selection in the column where it began, so that a copy has the lines of one side only.
+ * Keeps a selection in the column in which the selection began, so that a copy has the lines of one side only.
  * @param {MouseEvent} event
  */
 function chooseSide(event) {
