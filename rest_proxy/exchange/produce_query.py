@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from magicbyte.http.routing.request import Request
 from rest_proxy.exchange.parameters import choice_query
 from rest_proxy.formats.plain import Options
@@ -28,7 +30,14 @@ def schema_options(request: Request, settings: RestProxySettings) -> Options:
     Raises:
         ApiError: INVALID_ENTITY for another value.
     """
-    return Options(
-        plain_unions=choice_query(request, "unions", _UNIONS, settings.avro_unions) == "plain",
-        stored=choice_query(request, "logical", _LOGICAL, settings.avro_logical_types) == "stored",
+    if not request.scope["query_string"]:
+        return _options(settings.avro_unions, settings.avro_logical_types)
+    return _options(
+        choice_query(request, "unions", _UNIONS, settings.avro_unions),
+        choice_query(request, "logical", _LOGICAL, settings.avro_logical_types),
     )
+
+
+@cache
+def _options(unions: str, logical: str) -> Options:
+    return Options(plain_unions=unions == "plain", stored=logical == "stored")

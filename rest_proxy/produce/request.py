@@ -10,6 +10,7 @@ from msgspec.json import Decoder
 
 from compat.schema import Reference
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.traces.tracing import TRACING
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import (
     BAD_REQUEST,
@@ -31,7 +32,7 @@ from rest_proxy.metrics import PRODUCE, RECORDS, REFUSED
 from rest_proxy.produce.loop_producer import Record
 from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.record_encoder import RecordEncoder, encode_records
-from rest_proxy.produce.ruled_records import RefusedRecord, with_refusals
+from rest_proxy.produce.ruled_records import with_refusals, without_refusals
 from rest_proxy.produce.sent import outcomes_in_time
 from rest_proxy.produce.time_limit import RequestTime
 from rest_proxy.produce.topic_creation import may_create_topic
@@ -46,6 +47,7 @@ _EXACT_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(
     bodies.DataProduceRequest, float_hook=WrittenFloat
 )
 _MAX_PARTITION = 2**31 - 1
+_NOT_AUTHORIZED = frozenset((KAFKA_AUTHENTICATION.code, KAFKA_AUTHORIZATION.code))
 _REQUEST_TIME = RequestTime()
 
 
@@ -106,7 +108,8 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
             all_records = await encoder.encode_all(
                 records, key, value, partition=partition, json_size=len(request.body)
             )
-            encoded = [record for record in all_records if not isinstance(record, RefusedRecord)]
+            have_rules = any(writer is not None and writer.ruled is not None for writer in (key, value))
+            encoded = without_refusals(all_records, have_rules=have_rules)
             encoded = _with_frames(encoded, key and key.header, value and value.header)
             if len(encoded) < len(all_records):
                 refused = len(all_records) - len(encoded)
@@ -122,15 +125,23 @@ async def _send(
     parts: Producing, request: Produce, records: Sequence[Record], *, may_create: bool
 ) -> Sequence[Outcome]:
     """Send records; returns their outcomes when the brokers have answered, or when the time is over."""
+    if TRACING.tracer is None:
+        return await _send_now(parts, request, records, may_create=may_create)
     with produce_span(request.topic, len(records)):
-        producers = parts.producers.of_sender(may_create=may_create)
-        batch = producers.send_batch(request.topic, records, request.acks, request.form.name)
-        # asyncio.timeout with a shield would cost five times as much as this timer.
-        timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
-        try:
-            await batch.done
-        finally:
-            timer.cancel()
+        return await _send_now(parts, request, records, may_create=may_create)
+
+
+async def _send_now(
+    parts: Producing, request: Produce, records: Sequence[Record], *, may_create: bool
+) -> Sequence[Outcome]:
+    producers = parts.producers.of_sender(may_create=may_create)
+    batch = producers.send_batch(request.topic, records, request.acks, request.form.name)
+    # asyncio.timeout with a shield would cost five times as much as this timer.
+    timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
+    try:
+        await batch.done
+    finally:
+        timer.cancel()
     return outcomes_in_time(batch, request.timeout_ms)
 
 
@@ -242,6 +253,7 @@ def _as_they_are(request: Produce, records: Sequence[Any]) -> list[Record]:
 def _status(outcomes: Sequence[Outcome]) -> int:
     """The status: 200 even if records failed, but 401 or 403 by the first one not authorized (spec section 3)."""
     for outcome in outcomes:
-        if outcome[2] in (KAFKA_AUTHENTICATION.code, KAFKA_AUTHORIZATION.code):
-            return outcome[2] // 100
+        code = outcome[2]
+        if code is not None and code in _NOT_AUTHORIZED:
+            return code // 100
     return 200

@@ -100,10 +100,12 @@ class Batch:
         outcomes, tally = self.outcomes, self._tally
         acknowledged = unknown = 0
         for outcome in outcomes:
-            if outcome is None or outcome[2] == OUTCOME_UNKNOWN.code:
+            if outcome is None:
                 unknown += 1
             elif outcome[2] is None:
                 acknowledged += 1
+            elif outcome[2] == OUTCOME_UNKNOWN.code:
+                unknown += 1
         if acknowledged:
             # The sizes of single records are not kept.
             tally.add(ACKNOWLEDGED, acknowledged, self._bytes * acknowledged // len(outcomes))

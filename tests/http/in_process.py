@@ -87,7 +87,7 @@ def a_front(app: Any, limits: Limits) -> Front:
     connections = Connections(limits, lambda _path: Streams(0))
     recorder = Recorder("test", [], Tallies("", ""))
     turns = RequestTurns(asyncio.get_running_loop())
-    return Front(app, app, connections, ResponseHeaders(), recorder, Pipelining(limits.pipelined_bytes), turns)
+    return Front(app, app, app, connections, ResponseHeaders(), recorder, Pipelining(limits.pipelined_bytes), turns)
 
 
 def connected_to(front: Front, address: str = "1.2.3.4") -> tuple[HttpConnection, Written]:

@@ -11,6 +11,7 @@ import pytest
 
 from magicbyte.http.asgi import Receive, Scope, Send
 from magicbyte.http.connection.flow import Flow
+from magicbyte.http.connection.joined_writes import JoinedWrites
 from magicbyte.http.connection.request import exchange as exchange_module
 from magicbyte.http.connection.request.exchange import Exchange
 
@@ -29,16 +30,19 @@ def on_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
     return run
 
 
-class Written(asyncio.Transport):
-    """A transport that keeps what is written."""
+class Written(JoinedWrites):
+    """A transport that keeps what is written, at once."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(asyncio.Transport(), asyncio.get_running_loop())
         self.data = b""
         self.closed = False
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.data += data
+
+    def send(self, head: bytes, body: bytes = b"") -> None:
+        self.data += head + body
 
     def close(self) -> None:
         self.closed = True

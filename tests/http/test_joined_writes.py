@@ -83,7 +83,7 @@ def test_joined_writes_send_waiting_parts_at_once_and_copy_few_bytes(size: int) 
         joined = JoinedWrites(transport, asyncio.get_running_loop())
         for data in first:
             joined.write(data)
-        joined.writelines((HEAD, b"x" * (size - len(HEAD) - sum(map(len, first)))))
+        joined.send(HEAD, b"x" * (size - len(HEAD) - sum(map(len, first))))
         return [*transport.calls, "joined" if transport.has_joined else "copied"]
 
     way = "copied" if size == 8192 else "joined"

@@ -51,8 +51,19 @@ def test_few_requests_begin_in_a_turn() -> None:
         while echo.begun < 100:
             await asyncio.sleep(0)
             begun.append(echo.begun)
-        # Beyond 32, some wait, and fewer begin in a turn.
-        assert begun == [32, 40, 48, 56, 64, 72, 80, 88, 96, 100]
+        # Beyond 48, some wait, and fewer begin in a turn.
+        assert begun == [48, 56, 64, 72, 80, 88, 96, 100]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(("before", "following"), [(0, 48), (1, 47), (10, 38), (16, 32), (17, 48), (47, 48), (48, 48)])
+def test_requests_are_counted_anew_before_fewer_than_32_may_begin(before: int, following: int) -> None:
+    async def run() -> None:
+        turns = RequestTurns(asyncio.get_running_loop())
+        assert all(turns.may_begin() for _ in range(before))
+        await asyncio.sleep(0)
+        assert [turns.may_begin() for _ in range(following + 1)] == [True] * following + [False]
 
     asyncio.run(run())
 
@@ -70,11 +81,11 @@ def test_another_client_waits_for_one_turn(address: str, authorization: bytes) -
             connected_to(front)[0].data_received(request)
         _, transport = connection = connected_to(front, address)
         connection[0].data_received(get(authorization))
-        await until_begun(order, 40)
-        # 32 had begun when it came, and one more of the other client begins before it.
+        await until_begun(order, 56)
+        # 48 had begun when it came, and one more of the other client begins before it.
         assert transport.data.startswith(b"HTTP/1.1 200 ")
-        place = order.credentials.index(authorization.decode().split()[-1] if authorization else "-", 32)
-        assert place == (32 if authorization == b"Basic " + RIGHT else 33)
+        place = order.credentials.index(authorization.decode().split()[-1] if authorization else "-", 48)
+        assert place == (48 if authorization == b"Basic " + RIGHT else 49)
         await until_begun(order, 101)
 
     asyncio.run(run())
@@ -103,13 +114,13 @@ def test_a_client_that_leaves_before_its_turn_is_not_served() -> None:
     async def run() -> None:
         echo = Echo()
         front = a_front(echo, Limits())
-        connections = [connected_to(front)[0] for _ in range(40)]
+        connections = [connected_to(front)[0] for _ in range(60)]
         for connection in connections:
             connection.data_received(get())
         connections[-1].connection_lost(None)
         for _ in range(10):
             await asyncio.sleep(0)
-        assert echo.begun == 39
+        assert echo.begun == 59
 
     asyncio.run(run())
 

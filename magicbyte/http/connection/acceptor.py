@@ -249,6 +249,8 @@ class Server(uvicorn.Server):
         app, policy = self.config.loaded_app, self._policy
         recorder = policy.recorder()
         front = Front(
+            # Without uvicorn's middleware for the fields of proxies, which looks for them in every request.
+            policy.headers.added_to(self.config.app),  # type: ignore[arg-type]  # an ASGI application
             policy.headers.added_to(app),
             policy.headers.added_to(policy.cross_origin(app, recorder=recorder)),
             policy.connections,

@@ -29,7 +29,8 @@ class Front:
     """The objects that all connections of a server share.
 
     Attributes:
-        app: Serves the requests of all clients except browsers.
+        app: Serves most requests.
+        forwarded_app: Serves requests with the fields of a proxy.
         browser_app: Serves requests that have an Origin or a Sec-Fetch-Site.
         connections: The connections that are open, and their limits.
         headers: The headers of every answer.
@@ -39,6 +40,7 @@ class Front:
     """
 
     app: ASGIApp
+    forwarded_app: ASGIApp
     browser_app: ASGIApp
     connections: Connections
     headers: ResponseHeaders
@@ -91,7 +93,7 @@ class Applications:
             and len(head.fields) <= limits.head_fields
             and head.version == "1.1"
         ):
-            return self._front.app
+            return self._front.forwarded_app if head.is_forwarded else self._front.app
         error = refusal_of(head, limits, self._hosts, self._server, self._scheme)
         if error is not None:
             return self.refusing(head, error)
@@ -99,8 +101,9 @@ class Applications:
             self._accepted_host = head.host
         if head.target == b"*":
             return self._front.headers.added_to(self._server_wide_options)
-        is_from_browser = any(name in _OF_BROWSERS for name, _ in head.fields)
-        return self._front.browser_app if is_from_browser else self._front.app
+        if any(name in _OF_BROWSERS for name, _ in head.fields):
+            return self._front.browser_app
+        return self._front.forwarded_app if head.is_forwarded else self._front.app
 
     def refusing(self, head: Head, error: ApiError, *, close: bool = False) -> ASGIApp:
         """Return an application that answers a request with an error; it closes the connection if a body follows."""

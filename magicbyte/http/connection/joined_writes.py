@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from typing import Any
 
 #: Up to this many bytes, parts are copied together: that takes less time than a system call with several parts.
@@ -35,16 +34,17 @@ class JoinedWrites(asyncio.Transport):
                 self._is_flush_due = True
                 self._loop.call_soon(self._flush)
             return
-        self.writelines((data,))
+        self.send(b"", bytes(data))
 
-    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
-        """Send the parts now, together with the data that waits for a second write."""
-        held, self._held = self._held, None
-        parts = tuple(list_of_data) if held is None else (held, *list_of_data)
-        if sum(map(len, parts)) <= _MOST_COPIED:
-            self._transport.write(b"".join(parts))
+    def send(self, head: bytes, body: bytes = b"") -> None:
+        """Send a head and a body now, together with the data that waits for a second write."""
+        held = self._held
+        if held is not None:
+            head, self._held = held + head, None
+        if len(head) + len(body) <= _MOST_COPIED:
+            self._transport.write(head + body)
         else:
-            self._transport.writelines(parts)
+            self._transport.writelines((head, body))
 
     def _flush(self) -> None:
         self._is_flush_due = False

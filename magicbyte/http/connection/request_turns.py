@@ -8,9 +8,11 @@ from collections.abc import Callable
 
 from magicbyte.kit.sharing.fair_queue import Turns
 
-#: How many requests begin in one turn of the event loop, on all connections together, if none waited when it began.
-#: A turn costs about as much as a request, so a busy server needs many requests for each.
-REQUESTS_PER_TURN = 32
+#: How many requests begin at most in one turn of the event loop, on all connections together, if none waited when it
+#: began. A turn costs about as much as a request, so a busy server needs many requests for each.
+REQUESTS_PER_TURN = 48
+#: As long as more may begin, they are not counted anew: a server with few clients does not pay for turns.
+_SPARE = 32
 #: How many begin in a turn if some waited: a request that needs many turns, such as a sign-in, needs short ones.
 WAITING_PER_TURN = 8
 #: How many applications learn in one turn that their clients have left.
@@ -33,7 +35,7 @@ class RequestTurns:
         self._loop = loop
         self._waiting: Turns[Callable[[], None]] = Turns()
         self._leaving: deque[Callable[[], None]] = deque()
-        #: How many more requests may begin before the next turn.
+        #: How many more requests may begin before the next turn that is scheduled.
         self._left = REQUESTS_PER_TURN
         self._is_turn_due = False
 
@@ -42,7 +44,8 @@ class RequestTurns:
         if not self._left:
             return False
         self._left -= 1
-        self._schedule()
+        if self._left < _SPARE:
+            self._schedule()
         return True
 
     def add(self, begin: Callable[[], None], client: str, line: str) -> None:
@@ -79,5 +82,5 @@ class RequestTurns:
                 self._left -= 1
                 following[1]()
         finally:
-            if self._left < REQUESTS_PER_TURN or self._leaving:
+            if self._left < _SPARE or self._leaving:
                 self._schedule()

@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 import yaml
 from fastapi import FastAPI
+from starlette.datastructures import State
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
@@ -112,6 +113,14 @@ class Api:
     is_guarded: bool = False
 
 
+class _State(State):
+    """State whose attributes are found in one step: Starlette's raises and catches an error at each read."""
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        object.__setattr__(self, key, value)
+        super().__setattr__(key, value)
+
+
 class Application:
     """An ASGI application made of rows; `fastapi` has routes for the same rows, the lifespan and the state."""
 
@@ -142,6 +151,7 @@ class Application:
         }
         self.fastapi = FastAPI(lifespan=self._checked(lifespan), openapi_url=None, docs_url=None, redoc_url=None)
         self.fastapi.router.redirect_slashes = False
+        self.fastapi.state = _State()
         self._handlers: dict[Row, Handler] = {self.table.without_route: self.table.without_route.innermost}
         for row in api.rows:
             route = RowRoute(row)

@@ -77,7 +77,8 @@ class Request(StarletteRequest):
         Raises:
             ClientDisconnect: The client disconnected before it had sent the whole body.
         """
-        if not hasattr(self, "_body"):
+        # Unlike `hasattr`, this makes no error for a body that was not read.
+        if "_body" not in self.__dict__:
             message = await self.receive()
             chunks = [message.get("body", b"")]
             while message.get("more_body"):

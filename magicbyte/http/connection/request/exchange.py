@@ -11,6 +11,7 @@ from typing import Final
 
 from magicbyte.http.asgi import ASGIApp, Message, Scope, answer
 from magicbyte.http.connection.flow import HIGH_WATER_BYTES, Flow
+from magicbyte.http.connection.joined_writes import JoinedWrites
 from magicbyte.http.errors import INTERNAL, STOPPING
 from magicbyte.kit.errors import ApiError
 
@@ -72,7 +73,7 @@ class Exchange:
     def __init__(
         self,
         scope: Scope,
-        transport: asyncio.Transport,
+        transport: JoinedWrites,
         flow: Flow,
         on_answered: Callable[[], None],
         *,
@@ -223,7 +224,7 @@ class Exchange:
         if self.scope["method"] == "HEAD":
             # The rest of the answer, which may have no end, is not sent.
             self.is_answer_begun = True
-            self._transport.writelines((head,))
+            self._transport.send(head)
             self._finish()
         elif self._is_chunked or self._bytes_left is None:
             # The first part of a stream may come much later.
@@ -242,7 +243,7 @@ class Exchange:
                     raise RuntimeError("Response content longer than Content-Length")
                 self._bytes_left -= len(body)
             if self._held_head:
-                self._transport.writelines((self._held_head, body))
+                self._transport.send(self._held_head, body)
                 self._held_head, self.is_answer_begun = b"", True
             else:
                 self._transport.write(body)

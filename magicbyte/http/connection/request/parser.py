@@ -13,6 +13,8 @@ from magicbyte.http.errors import HEAD_TOO_LARGE
 _EMPTY_LINE = b"\r\n\r\n"
 #: A target in absolute form (RFC 9112 section 3.2.2): its scheme, and its authority.
 _ABSOLUTE = re.compile(rb"(https?)://([^/?#]*)", re.IGNORECASE)
+#: The fields in which proxies name the client's scheme and address.
+_OF_PROXIES = (b"x-forwarded-proto", b"x-forwarded-for")
 #: The request fields that the connection needs besides Host. Origin and Sec-Fetch-Site are sent only by browsers.
 _WATCHED = frozenset(
     (
@@ -21,6 +23,7 @@ _WATCHED = frozenset(
         b"origin",
         b"sec-fetch-site",
         b"content-encoding",
+        *_OF_PROXIES,
     )
 )
 
@@ -39,6 +42,7 @@ class Head:
         authority: The authority of such a target, which takes the place of Host; else empty.
         length: The length of the body; 0 without a Content-Length.
         is_special: Whether it has a field that most requests lack and that must be checked.
+        is_forwarded: Whether a proxy names the client's scheme or address.
         is_chunked: Whether a body in chunks follows.
         has_body: Whether a body follows.
         expects_continue: Whether the client waits for `100 Continue` before it sends the body.
@@ -49,7 +53,7 @@ class Head:
     method = target = host = scheme = authority = b""
     version = "1.1"
     hosts = length = 0
-    is_special = is_chunked = has_body = expects_continue = keep_alive = False
+    is_special = is_forwarded = is_chunked = has_body = expects_continue = keep_alive = False
 
     def __init__(self) -> None:
         """Begin with the defaults."""
@@ -121,7 +125,12 @@ class RequestParser:
         continues_body = self._body_left > 0
         if continues_body:
             return self._feed_body(data, start)
-        end = self._end_of_slice(data, start)
+        if self._tail or self.is_in_body:
+            end = self._end_of_slice(data, start)
+        else:
+            # As there, for most requests: the head begins here.
+            found = data.find(_EMPTY_LINE, start)
+            end = min(len(data) if found < 0 else found + 4, start + self._most_head_bytes)
         self._overhead += end - start
         try:
             self._parser.feed_data(data[start:end])
@@ -239,5 +248,7 @@ def _look_at(head: Head, name: bytes, value: bytes) -> None:
         head.is_special = head.is_special or value.strip().lower() != b"chunked"
     elif name == b"expect":
         head.expects_continue = value.lower() == b"100-continue"
+    elif name in _OF_PROXIES:
+        head.is_forwarded = True
     else:
         head.is_special = True

@@ -39,8 +39,7 @@ def request_scope(head: Head, connection: dict[str, Any]) -> Scope:
     Raises:
         httptools.HttpParserInvalidURLError: The target is neither a path nor a URL.
     """
-    target = None if head.method == b"CONNECT" else httptools.parse_url(head.target)
-    raw_path: bytes = b"" if target is None else target.path or (b"/" if head.scheme else b"")
+    raw_path, query = _split(head)
     path = raw_path.decode("ascii")
     return {
         **connection,
@@ -48,9 +47,22 @@ def request_scope(head: Head, connection: dict[str, Any]) -> Scope:
         "headers": head.fields,
         "method": head.method.decode("ascii"),
         "raw_path": raw_path,
-        "query_string": b"" if target is None else target.query or b"",
+        "query_string": query,
         "path": unquote(path) if b"%" in raw_path else path,
     }
+
+
+def _split(head: Head) -> tuple[bytes, bytes]:
+    """Return the path and the query of a request's target. Raises as `request_scope`."""
+    target = head.target
+    if target.startswith(b"/") and b"#" not in target:
+        # Most targets. httptools has accepted their characters already, and splits them no differently.
+        path, _, query = target.partition(b"?")
+        return path, query
+    if head.method == b"CONNECT":
+        return b"", b""
+    url = httptools.parse_url(target)
+    return url.path or (b"/" if head.scheme else b""), url.query or b""
 
 
 def _address(name: Any) -> tuple[str, int] | None:
