@@ -31,6 +31,7 @@ export {
   indentMore,
   indentSelection,
   indentWithTab,
+  isolateHistory,
   redo,
   toggleComment,
   undo,

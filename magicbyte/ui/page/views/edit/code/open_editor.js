@@ -18,6 +18,7 @@ import {
   history,
   historyKeymap,
   indentOnInput,
+  isolateHistory,
   json,
   keymap,
   lineNumbers,
@@ -94,8 +95,12 @@ export function openEditor(options) {
     : sideBySide(options, original, extensions);
   return {
     text: () => view.state.doc.toString(),
-    replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
-    change: (changes) => view.dispatch({ changes, userEvent: "input.remedy" }),
+    replace: (text) => {
+      // A change to the same text would be a step that Undo takes back without anything to see.
+      if (text === view.state.doc.toString()) return;
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, annotations: aStep() });
+    },
+    change: (changes) => view.dispatch({ changes, userEvent: "input.remedy", annotations: aStep() }),
     show: (shown) => {
       const within = (/** @type {number} */ offset) => Math.min(offset, view.state.doc.length);
       const fitting = shown.map((mark) => ({
@@ -117,6 +122,12 @@ export function openEditor(options) {
     close,
   };
 }
+
+/**
+ * Makes a change a step of its own for Undo. The history joins changes of one half second, and so would take back an edit
+ * together with a button's change of the text.
+ */
+const aStep = () => isolateHistory.of("full");
 
 /**
  * Replaces a selection by typed text. Chromium would wrap the text in elements with inline styles, which the CSP
