@@ -50,9 +50,7 @@ function App() {
     <a class="skip hidden-text" href="#main" onClick=${toMain}>Skip to the content</a>
     <${Bar} />
     <${Strip} />
-    <main id="main" tabindex="-1">
-      <${View} />
-    </main>
+    <${Main} />
     <${Questions} />
     <${SignIn} />
     <${SearchDialog} />
@@ -67,8 +65,11 @@ function toMain(event) {
   document.getElementById("main")?.focus();
 }
 
-/** The view of the URL. The previous view stays until this one has loaded. */
-function View() {
+/**
+ * The view of the URL. The previous view stays until this one has loaded. The element `main` is drawn again with each
+ * view: Preact keeps the first drawing of what an element contains for as long as it keeps that drawing of the element.
+ */
+function Main() {
   const { row, params, query } = route.value;
   const [, setReady] = useState(/** @type {any} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
@@ -90,6 +91,14 @@ function View() {
   }, [row]);
   useFocus(Boolean(known), route.value.path);
 
+  return html`<main id="main" tabindex="-1">${contentOf(error, shown.current)}</main>`;
+}
+
+/**
+ * @param {any} error  why the view could not be loaded
+ * @param {any} shown  the view with its part of the URL; null until the first one has loaded
+ */
+function contentOf(error, shown) {
   if (error) {
     return html`
       <div class="page">
@@ -97,15 +106,15 @@ function View() {
       </div>
     `;
   }
-  if (!shown.current) {
+  if (shown === null) {
     return html`
       <div class="page">
         <${Loading} />
       </div>
     `;
   }
-  const { view, row: of, params: its, query: asked } = shown.current;
-  return html`<${view} key=${keyOf(of, its)} params=${its} query=${asked} />`;
+  const { view, row, params, query } = shown;
+  return html`<${view} key=${keyOf(row, params)} params=${params} query=${query} />`;
 }
 
 /**

@@ -43,6 +43,11 @@ export function SourceEditor(props) {
       handle.current = null;
     };
   }, [type, label, readOnly, original?.text]);
+  useLayoutEffect(() => {
+    const element = host.current;
+    // CodeMirror keeps a range in the text that it measured last. The range must not keep the page around the editor.
+    return () => element?.remove();
+  }, []);
   useEffect(() => handle.current?.show(marks), [marks]);
   useEffect(() => handle.current?.open(open), [open]);
   useNoteHeight(host, handle, open);
