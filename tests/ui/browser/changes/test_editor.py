@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from magicbyte.platform.server_process import ServerProcess
 from tests.ui.conftest import OpenPage
@@ -266,6 +266,31 @@ def test_odd_names_are_edited(scratch: ServerProcess, open_page: OpenPage) -> No
     expect(page.locator("#register")).not_to_have_attribute("aria-disabled", "true")
     content(page).press("Control+Enter")
     page.wait_for_url(f"**/ui/subjects/{quote(subject, safe='')}/versions/2")
+
+
+def test_a_new_text_is_not_registered_with_the_verdict_on_the_one_before(page: Page) -> None:
+    page.goto("subjects/payments-value/edit")
+    expect(page.get_by_text("there is nothing to register")).to_be_visible()
+    button = page.locator("#register")
+    page.evaluate(
+        """() => {
+          window.timesOpen = 0;
+          const look = () => window.timesOpen += document.querySelector("#register:not([aria-disabled])") ? 1 : 0;
+          new MutationObserver(look).observe(document.body, { attributes: true, childList: true, subtree: true });
+        }"""
+    )
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/compatibility/**", hold)
+    with page.expect_request("**/compatibility/**"):
+        put(page, '{"type":"record","name":"Payment","namespace":"shop","fields":[]}')
+    assert page.evaluate("timesOpen") == 0
+    expect(button).to_have_accessible_description("The text is being checked.")
+    held[0].continue_()
+    expect(button).not_to_have_accessible_description("The text is being checked.")
 
 
 def test_format_lays_out_the_text_and_undo_restores_it(page: Page) -> None:

@@ -26,8 +26,10 @@ const INVALID = 42201;
  * @returns {Check}
  */
 export function useCheck(subject, draft, news) {
-  const [state, setState] = useState(
-    /** @type {Omit<Check, "again">} */ ({
+  const { text, type, references, metadata, ruleSet } = draft;
+  const [{ of, ...state }, setState] = useState(
+    /** @type {Omit<Check, "again"> & {of: string}} */ ({
+      of: text,
       checking: true,
       checked: null,
       invalid: null,
@@ -36,13 +38,12 @@ export function useCheck(subject, draft, news) {
   );
   const [round, setRound] = useState(0);
   const first = useRef(true);
-  const { text, type, references, metadata, ruleSet } = draft;
   useEffect(() => {
     const abort = new AbortController();
     const patch = (/** @type {Partial<Check>} */ part) => {
       if (!abort.signal.aborted) setState((state) => ({ ...state, checking: false, failure: null, ...part }));
     };
-    setState((state) => ({ ...state, checking: true }));
+    setState((state) => ({ ...state, of: text, checking: true }));
     const timer = setTimeout(() => {
       first.current = false;
       ask(subject, draft, abort.signal).then(
@@ -55,7 +56,9 @@ export function useCheck(subject, draft, news) {
       abort.abort();
     };
   }, [subject, text, type, references, metadata, ruleSet, round, news, comebacks.value]);
-  return { ...state, again: () => setRound((number) => number + 1) };
+  // The effect runs after the paint: until then the state is that of the text before.
+  const checking = state.checking || of !== text;
+  return { ...state, checking, again: () => setRound((number) => number + 1) };
 }
 
 /**
