@@ -16,9 +16,12 @@ from registry.state.view import View
 
 NEW, EXISTING, INCOMPATIBLE, INVALID, FAILED = "new", "existing", "incompatible", "invalid", "failed"
 
-for _type in FORMATS:
-    for _outcome in (NEW, EXISTING, INCOMPATIBLE, INVALID, FAILED):
-        metrics.REGISTRATIONS.labels(_type, _outcome)
+#: The counters of known types: to look one up by its labels takes a lock.
+_COUNTERS = {
+    (schema_type, outcome): metrics.REGISTRATIONS.labels(schema_type, outcome)
+    for schema_type in FORMATS
+    for outcome in (NEW, EXISTING, INCOMPATIBLE, INVALID, FAILED)
+}
 
 
 class Registration:
@@ -62,6 +65,8 @@ def _outcome_of(error: Exception) -> str:
 
 
 def _count(sent: Sent, registration: Registration) -> None:
-    # A client may send any type, and must not make series.
-    schema_type = sent.content.schema_type if sent.content.schema_type in FORMATS else "other"
-    metrics.REGISTRATIONS.labels(schema_type, registration.outcome).inc()
+    counter = _COUNTERS.get((sent.content.schema_type, registration.outcome))
+    if counter is None:
+        # A client may send any type, and must not make series.
+        counter = metrics.REGISTRATIONS.labels("other", registration.outcome)
+    counter.inc()

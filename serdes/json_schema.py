@@ -24,8 +24,7 @@ from serdes.message.writing import Encoder, WriterFormat
 from serdes.records.table import record_class
 from serdes.schema import as_schema
 from serdes.serialization import Context
-from serdes.validation import ValueRefused
-from serdes.validation.refusal import data_path
+from serdes.validation.refusal import ValueRefused, data_path
 
 __all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from typing import TYPE_CHECKING
 
 import orjson
 from starlette.responses import Response
@@ -20,7 +21,6 @@ from magicbyte.ui import errors
 from magicbyte.ui.decode import MessageWorkers, ReadRegistry
 from magicbyte.ui.files import File, Files, is_built
 from magicbyte.ui.inside import Inside
-from magicbyte.ui.letters.letters import DeadLetters
 from magicbyte.ui.parameters import (
     AcceptedCodings,
     AnyBody,
@@ -43,6 +43,9 @@ from magicbyte.ui.policy import policy
 from magicbyte.ui.rest import Upstream
 from magicbyte.ui.scan.scan_requests import Scans
 from magicbyte.ui.together import Together
+
+if TYPE_CHECKING:
+    from magicbyte.ui.letters.letters import DeadLetters
 
 _POLICY = policy()
 _HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Vary": "Accept-Encoding"}
@@ -91,7 +94,12 @@ class Page:
             self._rest = Upstream("REST proxy", settings.rest_url, tls, settings)
         self._workers = MessageWorkers(read_registry, settings)
         self._scans = None if self._rest is None else Scans(self._rest, self._workers, settings)
-        self._letters = None if self._rest is None else DeadLetters(self._rest, self._workers, settings)
+        self._letters: DeadLetters | None = None
+        if self._rest is not None:
+            # Imported here alone: the libraries that decode letters take a tenth of a registry's memory.
+            from magicbyte.ui.letters.letters import DeadLetters  # noqa: PLC0415  see above
+
+            self._letters = DeadLetters(self._rest, self._workers, settings)
         self._pipelines = PipelineList(settings, self._rest, require_sign_in)
         self._config = orjson.dumps(
             {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any, Protocol
 
+from magicbyte.kit.processes.processor_time import seconds_spent
 from rest_proxy.errors import VALIDATION_BUSY
 from rest_proxy.formats.plain import DataError
 from rest_proxy.formats.writers import Encode
-from serdes.validation.judging import seconds_spent
 
 #: The processor time for encoding the records of a request, in seconds.
 _CPU_SECONDS = 2.0

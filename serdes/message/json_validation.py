@@ -14,7 +14,7 @@ from serdes.message.writing import Encoder
 from serdes.rules.migrations.json import json_form
 from serdes.rules.migrations.migrated import Read
 from serdes.rules.migrations.steps import Migration
-from serdes.validation import JsonValidator
+from serdes.validation.validator import JsonValidator
 
 T = TypeVar("T")
 

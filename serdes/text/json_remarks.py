@@ -12,8 +12,8 @@ from serdes.message.config import DeserializerConfig, JSONDeserializerConfig
 from serdes.message.reading import Resolved
 from serdes.text.form import TextOptions
 from serdes.text.remark import Examine, Remarks
-from serdes.validation import JsonValidator, ValueRefused
-from serdes.validation.refusal import data_path
+from serdes.validation.refusal import ValueRefused, data_path
+from serdes.validation.validator import JsonValidator
 
 Path = tuple[str | int, ...]
 

@@ -16,7 +16,7 @@ from serdes.rules.migrations.migrated import Read
 from serdes.rules.migrations.steps import Migration
 from serdes.text.form import TextForm, TextOptions
 from serdes.text.remark import Examine
-from serdes.validation import JsonValidator
+from serdes.validation.validator import JsonValidator
 
 
 def _encoder(schema: SchemaText, dependencies: Dependencies, config: SerializerConfig, options: TextOptions) -> Encoder:

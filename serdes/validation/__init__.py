@@ -2,11 +2,6 @@
 
 jsonschema-rs decides. If it refuses a value, jsonschema explains the refusal within a limit of work. A schema and value
 that might take long are handled in a worker process, which is killed if they do.
+
+This package imports nothing itself: who only catches a refusal needs no validator.
 """
-
-from __future__ import annotations
-
-from serdes.validation.refusal import Refusal, ValueRefused
-from serdes.validation.validator import JsonValidator
-
-__all__ = ["JsonValidator", "Refusal", "ValueRefused"]

@@ -8,12 +8,12 @@ second part: path, keyword and reason as JSON.
 from __future__ import annotations
 
 import math
-import threading
 import time
 from functools import partial
 
 import orjson
 
+from magicbyte.kit.processes.processor_time import add_seconds_of_worker
 from magicbyte.kit.processes.worker_pool import (
     PoolBusy,
     Worker,
@@ -40,24 +40,8 @@ _PATIENCE = 20.0
 pool = WorkerPool("serdes.validation.worker", wait_seconds=30.0)
 
 
-class _Spent(threading.local):
-    """The processor time of the workers that a thread has asked, in seconds."""
-
-    seconds = 0.0
-
-
-_spent = _Spent()
-
 #: How many seconds all further values of this process may take together.
 _seconds_left = math.inf
-
-
-def seconds_spent() -> float:
-    """The processor time of this thread and of the workers that it has asked, in seconds.
-
-    A busy machine makes a validation take longer, but not more processor time.
-    """
-    return time.thread_time() + _spent.seconds
 
 
 def limit_judging(seconds: float) -> None:
@@ -104,9 +88,9 @@ def _verdict(schema: DescribedSchema, text: bytes, worker: Worker) -> Refusal | 
     try:
         verdict = _judged_by_worker(schema, text, worker)
     except (WorkerTimeout, WorkerOutOfMemory):
-        _spent.seconds += _CPU_SECONDS  # the worker cannot be asked any more
+        add_seconds_of_worker(_CPU_SECONDS)  # the worker cannot be asked any more
         raise
-    _spent.seconds += worker.cpu_time() - started if worker.is_alive else _CPU_SECONDS
+    add_seconds_of_worker(worker.cpu_time() - started if worker.is_alive else _CPU_SECONDS)
     return verdict
 
 

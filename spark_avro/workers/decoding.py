@@ -270,7 +270,7 @@ class JsonMaker:
 
     def __call__(self, writer: SentSchema) -> Decode:
         """The decoder for a schema."""
-        from serdes.validation import JsonValidator  # noqa: PLC0415 - the driver has no use for it
+        from serdes.validation.validator import JsonValidator  # noqa: PLC0415 - the driver has no use for it
 
         validator = JsonValidator(writer.schema.text, writer.dependencies)
 
@@ -283,7 +283,7 @@ class JsonMaker:
 
     def columns(self, writer: SentSchema, kind: pa.DataType) -> Read | None:
         """The reader in columns, which leaves refused and long messages to `decode`."""
-        from serdes.validation import JsonValidator  # noqa: PLC0415 - the driver has no use for it
+        from serdes.validation.validator import JsonValidator  # noqa: PLC0415 - the driver has no use for it
         from spark_avro.columns.json_texts import valid_texts  # noqa: PLC0415
 
         validator = JsonValidator(writer.schema.text, writer.dependencies)

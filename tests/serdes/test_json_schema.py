@@ -21,7 +21,8 @@ from serdes.error import (
 from serdes.json_schema import JSONDeserializer, JSONSerializer, title
 from serdes.schema import Schema
 from serdes.serialization import SerializationContext
-from serdes.validation import JsonValidator, ValueRefused
+from serdes.validation.refusal import ValueRefused
+from serdes.validation.validator import JsonValidator
 
 USER = (
     '{"$schema":"http://json-schema.org/draft-07/schema#","title":"User","type":"object",'

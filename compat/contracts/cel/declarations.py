@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-from google.protobuf.descriptor_pool import DescriptorPool
+from typing import TYPE_CHECKING
 
 from compat.contracts.cel.data.shapes import Shape
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor_pool import DescriptorPool
 
 
 @dataclass(frozen=True, slots=True)

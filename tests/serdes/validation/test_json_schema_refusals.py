@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from compat.schema import Dependency
-from serdes.validation import JsonValidator, Refusal, ValueRefused
+from serdes.validation.refusal import Refusal, ValueRefused
+from serdes.validation.validator import JsonValidator
 
 CIRCLE = {
     "title": "Circle",

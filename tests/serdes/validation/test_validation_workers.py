@@ -17,12 +17,14 @@ from typing import Any
 
 import pytest
 
+from magicbyte.kit.processes.processor_time import seconds_spent
 from serdes import AsyncJSONDeserializer, AsyncJSONSerializer, SerializationContext
 from serdes.client.clients import AsyncRegistryClient, RegistryClient
 from serdes.error import DatumRefused, PayloadError, SchemaCompileError, ValidationUnavailable
 from serdes.json_schema import JSONDeserializer, JSONSerializer
-from serdes.validation import JsonValidator, ValueRefused
-from serdes.validation.judging import limit_judging, pool, seconds_spent
+from serdes.validation.judging import limit_judging, pool
+from serdes.validation.refusal import ValueRefused
+from serdes.validation.validator import JsonValidator
 
 VALUE = SerializationContext("t", "value")
 
@@ -140,7 +142,8 @@ def run(program: str, folder: Path, **environment: str) -> list[str]:
 
 
 PROGRAM = f"""
-from serdes.validation import JsonValidator, ValueRefused
+from serdes.validation.refusal import ValueRefused
+from serdes.validation.validator import JsonValidator
 print("begins")
 validator = JsonValidator({ENDLESS!r})
 validator.check({{}})
