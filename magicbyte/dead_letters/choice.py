@@ -7,15 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from magicbyte.dead_letters.letters_topic import LettersTopic
+from magicbyte.dead_letters.options import ReplayOptions
 from magicbyte.dead_letters.readers import warning
 from magicbyte.dead_letters.sending import Sent
 from magicbyte.kit.kafka.client_settings import INTERNAL_TOPICS, may_be_topic
 from magicbyte.topic_ids.timed_position import utc
 from serdes.console.produce.outbox import Record
-from serdes.letters.decode import PARTS, LetterDecoder
+from serdes.letters.decode import LetterDecoder
 from serdes.letters.fix import Fix, NotFixed
 from serdes.letters.headers import REPLAY
 from serdes.letters.letter import Letter, RecordPosition, Replayed, state_topic
+from serdes.letters.parts import PARTS
 
 FAILS = "would fail again"
 BEFORE = "replayed before"
@@ -27,8 +29,6 @@ MASKED = "masked"
 NO_RIGHT = "no right to write"
 #: Reasons that mean that nothing has to be done for a letter.
 DONE = frozenset((BEFORE, REPEATED))
-#: How often a record may be replayed by default.
-MAX_ATTEMPTS = 2
 
 
 @dataclass(unsafe_hash=True)
@@ -42,27 +42,6 @@ class NotReplayed(Exception):
     def is_about_data(self) -> bool:
         """Whether the details may tell of a schema or of data."""
         return self.reason in (FAILS, NOT_FIXED)
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayOptions:
-    """What a replay does with letters.
-
-    Attributes:
-        to_topic: The topic to send to; None for the one that each record came from.
-        again: Whether letters that were replayed before are sent again.
-        max_attempts: How often a record may have been replayed.
-        are_flags: Whether texts name the options as the command's flags, or as the members of a request.
-    """
-
-    to_topic: str | None = None
-    again: bool = False
-    max_attempts: int = MAX_ATTEMPTS
-    are_flags: bool = True
-
-    def named(self, flag: str) -> str:
-        """The name of an option in texts."""
-        return f"--{flag}" if self.are_flags else flag.replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)

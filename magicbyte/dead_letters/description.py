@@ -9,10 +9,11 @@ from dataclasses import fields
 from typing import Any
 
 from magicbyte.kit.kafka.client_settings import may_be_topic
-from serdes.letters.decode import PARTS, LetterDecoder, Reached
+from serdes.letters.decode import LetterDecoder, Reached
 from serdes.letters.fingerprint import fingerprint
 from serdes.letters.headers import Header
 from serdes.letters.letter import Letter, Replayed
+from serdes.letters.parts import PARTS
 
 
 def reached_parts(letter: Letter, decoder: LetterDecoder) -> dict[str, Reached]:

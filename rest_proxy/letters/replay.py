@@ -19,8 +19,7 @@ from serdes.letters.decode import LetterDecoder
 from serdes.letters.fix import Fix, as_it_is, with_schema_id
 from serdes.letters.letter import Letter, RecordPosition, Replayed, state_topic
 
-#: The most letters of a request, and the most bytes of them: they are one transaction.
-MOST_LETTERS = 500
+#: The most bytes of the letters of a request: they are one transaction.
 _MOST_BYTES = 32 << 20
 #: How long letters are read and decoded, in seconds; letters that are not reached by then are `left`.
 _SECONDS = 12.0

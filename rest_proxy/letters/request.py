@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from magicbyte.dead_letters.choice import ReplayOptions
+from magicbyte.dead_letters.options import ReplayOptions
+
+#: The most letters of a request: they are one transaction.
+MOST_LETTERS = 500
 
 
 class LetterPosition(NamedTuple):
@@ -26,7 +29,7 @@ class ReplayRequest:
         options: The target, and which letters may be sent.
         schema_id: The id to put into the frames; None to leave them.
         part: The part whose frame gets the id.
-        formats: By part what it has to be, one of `serdes.letters.decode.FORMATS`.
+        formats: By part what it has to be, one of `serdes.letters.parts.FORMATS`.
         validate_only: Whether nothing is sent.
     """
 

@@ -10,8 +10,8 @@ from rest_proxy.access.rights import ProxyRights
 from rest_proxy.formats.schema_reading import SchemaId, subjects_of
 from serdes.client.clients import RegistryClient
 from serdes.error import SchemaNotFound, SerializationError
-from serdes.letters.decode import PARTS
 from serdes.letters.letter import Letter, state_topic
+from serdes.letters.parts import PARTS
 from serdes.message import wire
 
 #: Operation, resource type and name.

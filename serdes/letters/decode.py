@@ -13,6 +13,7 @@ from serdes.codec import DecodeError
 from serdes.error import SchemaNotFound, SerdesError, SerializationError
 from serdes.letters.headers import KEY_CONVERTER, VALUE_CONVERTER, DeadLetter
 from serdes.letters.json_stop import json_stop
+from serdes.letters.parts import AUTO, BYTES, PLAIN_JSON, SCHEMA
 from serdes.letters.protobuf_stop import protobuf_stop
 from serdes.message import wire
 from serdes.message.protobuf_schema import parse
@@ -21,11 +22,7 @@ from serdes.text.json_position import offset_of
 from serdes.text.undecodable import Undecodable
 from serdes.validation.refusal import ValueRefused
 
-PARTS = ("key", "value")
 _STAGE = {"key": KEY_CONVERTER, "value": VALUE_CONVERTER}
-#: Formats of a key or value: by its frame if it has one; framed in any case; JSON without a frame; anything.
-AUTO, SCHEMA, PLAIN_JSON, BYTES = "auto", "schema", "json", "bytes"
-FORMATS = (AUTO, SCHEMA, PLAIN_JSON, BYTES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from functools import cache
 from magicbyte.cli.dead_letter.main import PROGRAM
 from magicbyte.cli.dead_letter.options import letters_topic, since
 from magicbyte.cli.records.consume import gather_properties
-from magicbyte.dead_letters.choice import DONE, Choice, NotReplayed, ReplayOptions, Scruples
+from magicbyte.dead_letters.choice import DONE, Choice, NotReplayed, Scruples
 from magicbyte.dead_letters.conditions import condition
+from magicbyte.dead_letters.options import ReplayOptions
 from magicbyte.dead_letters.sending import Sender, Sent
 from serdes.client.clients import RegistryClient
 from serdes.console.client import open_client

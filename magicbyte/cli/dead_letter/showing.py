@@ -15,10 +15,11 @@ from magicbyte.dead_letters.letters_topic import LettersTopic
 from magicbyte.topic_ids.timed_position import utc
 from serdes.console.client import open_client
 from serdes.console.outcome import BAD_USAGE, OK, Ended
-from serdes.letters.decode import PARTS, LetterDecoder, Reached
+from serdes.letters.decode import LetterDecoder, Reached
 from serdes.letters.fingerprint import fingerprint
 from serdes.letters.headers import DeadLetter
 from serdes.letters.letter import Letter, Replayed
+from serdes.letters.parts import PARTS
 
 #: How many bytes are shown, in all and on each line.
 _SHOWN_BYTES = 256

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from magicbyte.dead_letters.choice import MAX_ATTEMPTS, ReplayOptions
+from magicbyte.dead_letters.options import MAX_ATTEMPTS, ReplayOptions
 from magicbyte.http.routing.clients import client_key
 from magicbyte.http.routing.response import Json
 from magicbyte.kit.kafka.client_settings import may_be_topic
@@ -10,8 +10,7 @@ from rest_proxy.access.decisions import require_topics
 from rest_proxy.admin import topics
 from rest_proxy.errors import INVALID_PAYLOAD, KAFKA_BAD_REQUEST
 from rest_proxy.exchange.parts import part_of
-from rest_proxy.letters.replay import MOST_LETTERS
-from rest_proxy.letters.request import LetterPosition, Outcome, ReplayRequest
+from rest_proxy.letters.request import MOST_LETTERS, LetterPosition, Outcome, ReplayRequest
 from rest_proxy.letters.running_replays import LetterReplays
 from rest_proxy.settings import RestProxySettings
 from rest_proxy.v3 import models
@@ -20,8 +19,8 @@ from rest_proxy.v3.envelopes import answer, item
 from rest_proxy.v3.models.requests import DeadLetterReplay
 from rest_proxy.v3.parameters.bodies import DeadLetterReplayBody
 from rest_proxy.v3.parameters.paths import TopicFirst
-from serdes.letters.decode import AUTO
 from serdes.letters.letter import state_topic
+from serdes.letters.parts import AUTO
 
 _MOST_ATTEMPTS = 100
 

@@ -11,9 +11,10 @@ from compat.contracts.cel.errors import EvaluationFailed
 from compat.contracts.model import Rule
 from compat.contracts.walk.leaf import PRIMITIVE, Leaf, Visit
 from compat.schema import JSON
-from serdes.rules.cel.guarded import Guarded, compiled, options_of, utc_now
+from serdes.rules.cel.guarded import Guarded, compiled, options_of
 from serdes.rules.cel.narrowing import narrowed
 from serdes.rules.cel.variables import Variables, variables
+from serdes.rules.clock import utc_now
 from serdes.rules.context import CarryOut, Message, RuleContext
 from serdes.rules.error import ValueRejected
 from serdes.rules.fields import field_rule

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from compat.contracts.cel.declarations import CelType
@@ -80,8 +79,3 @@ def compiled(context: RuleContext, options: CelOptions, declarations: Mapping[st
         if part is not None and not part.may_be_bool:
             raise RuleUnusable(f"{name} has to be a bool, and {part.text.strip()!r} is of type {part.result_type}")
     return Guarded(guard, expression)
-
-
-def utc_now() -> datetime:
-    """The time now, in UTC."""
-    return datetime.now(UTC)

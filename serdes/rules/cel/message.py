@@ -7,9 +7,10 @@ from typing import Any
 from compat.contracts.cel.declarations import message_variables
 from compat.contracts.cel.errors import EvaluationFailed
 from compat.contracts.model import Rule
-from serdes.rules.cel.guarded import compiled, options_of, utc_now
+from serdes.rules.cel.guarded import compiled, options_of
 from serdes.rules.cel.results import without_names, write_back
 from serdes.rules.cel.variables import variables
+from serdes.rules.clock import utc_now
 from serdes.rules.context import MIGRATION_RULES, CarryOut, Message, RuleContext
 from serdes.rules.error import ValueRejected
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from serdes.error import SerializationError
-from serdes.rules.cel.guarded import utc_now
+from serdes.rules.clock import utc_now
 
 #: The property of Avro schemas, and the keyword of JSON Schemas.
 PROPERTY = "confluent:rules"
