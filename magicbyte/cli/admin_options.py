@@ -1,4 +1,4 @@
-"""What the commands for topics and groups share: their client, names of topics, and questions before a deletion."""
+"""Shared parts of the commands for topics and groups: client, names of topics, and questions before a deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands that keep registries share: how they connect to each of their ends, and their exit codes."""
+"""Shared parts of the commands that keep registries: connections to each of their ends, and exit codes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add_end(parser: argparse.ArgumentParser, *, prefix: str = "", of: str = "the
 
 
 def properties_of(options: argparse.Namespace, *, prefix: str = "") -> Properties:
-    """How to connect to an end, by the options of `add_end`.
+    """The properties of the connection to an end, from the options of `add_end`.
 
     Raises:
         Failure: A file or an option cannot be read.

@@ -46,7 +46,7 @@ class NotReplayed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scruples:
-    """What the caller of a replay asks for before records go to a topic.
+    """The checks that the caller of a replay requires before records go to a topic.
 
     Attributes:
         refusal: Why nothing may be sent to a topic; None if it may.

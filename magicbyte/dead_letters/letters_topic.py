@@ -54,7 +54,7 @@ class LettersTopic:
         return map(_letter, self._records(self.name, windows))
 
     def states(self, only: Collection[RecordPosition] | None = None) -> dict[RecordPosition, Replayed]:
-        """Which letters were replayed, by their identity.
+        """The states of the replayed letters, by the letters' identity.
 
         Args:
             only: The letters to look for, so that no others are kept in memory; None for all.

@@ -10,7 +10,7 @@ MAX_ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """What a replay does with letters.
+    """The options of a replay of letters.
 
     Attributes:
         to_topic: The topic to send to; None for the one that each record came from.

@@ -64,7 +64,7 @@ class Admin:
 
     @property
     def change_timeout(self) -> float:
-        """How long a broker may wait for a change to be complete, in seconds."""
+        """The longest time that a broker may wait for a change to be complete, in seconds."""
         return self.timeout * _OF_BROKER
 
     def topic_names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is open until it is closed: sources, targets and the ends of a mirror."""
+"""The base class of things that must be closed: sources, targets and the ends of a mirror."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stops an operation, besides a `Failure` that the user's files or arguments caused."""
+"""Errors that stop an operation, besides a `Failure` that the user's files or arguments caused."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _TOO_MANY, _BROKEN = 429, 500
 
 
 def failure_of(name: str, error: RegistryError) -> Failure:
-    """What a refusal of a follower's request means: whether it is worth waiting for another answer.
+    """The failure for a refusal of a follower's request; its class tells whether to wait for another answer.
 
     Args:
         name: The registry's name.

@@ -1,4 +1,4 @@
-"""Which server answers at a URL: vendor and version, as its API tells them."""
+"""The server at a URL: vendor and version, as its API tells them."""
 
 from __future__ import annotations
 

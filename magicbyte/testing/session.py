@@ -57,7 +57,7 @@ class RestProxy:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """What registry and proxy are started with, and what their clients need; `ca` is None without TLS."""
+    """The settings of the registry, of the proxy and of their clients; `ca` is None without TLS."""
 
     registry: Mapping[str, str]
     rest_proxy: Mapping[str, str]

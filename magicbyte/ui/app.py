@@ -171,7 +171,7 @@ class Page:
         return _answer(self._files.page(path), if_none_match, accepted)
 
     async def config(self, _request: Request) -> Response:
-        """What the page is called, and what it may do."""
+        """The configuration of the page: its name, and the functions that it offers."""
         return Response(self._config, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     async def decode(self, request: Request, *, path: FrontPath, _body: DecodeBody) -> Response:

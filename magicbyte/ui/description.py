@@ -1,4 +1,4 @@
-"""What openapi/ui.yaml says besides its operations; run this module to write the file."""
+"""The parts of openapi/ui.yaml besides its operations; run this module to write the file."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class LetterGroup(TypedDict):
 
 
 class LetterOrigin(TypedDict):
-    """Where a record was read from."""
+    """The position of the record that became the letter."""
 
     topic: str
     partition: int
@@ -55,14 +55,14 @@ class ListedLetter(LetterMark):
 
 
 class LettersBegin(TypedDict):
-    """What is to be counted."""
+    """The start of a count, with the number of offsets."""
 
     total: Annotated[int, Field(description="How many offsets the letters have")]
     notesProblem: Annotated[str | None, Field(description="Why it is not known which letters were replayed")]
 
 
 class LettersState(TypedDict):
-    """How far the count is."""
+    """The progress of the count."""
 
     scanned: Annotated[int, Field(description="How many records it has looked at")]
     bytes: Annotated[int, Field(description="About how many bytes they have")]
@@ -74,7 +74,7 @@ class LettersState(TypedDict):
 
 
 class LettersEnd(LettersState):
-    """Why the count ends."""
+    """The end of the count, with its reason."""
 
     reason: Annotated[
         Literal["end", "records", "bytes", "time"],
@@ -133,7 +133,7 @@ class DescribedLetter(LetterMark):
 
 
 class LetterReplayed(TypedDict):
-    """When a letter was replayed."""
+    """The replays of a letter: their count, and the time and topic of the last one."""
 
     count: int
     time: Annotated[int, Field(description="The last time, in ms since the epoch")]

@@ -121,7 +121,7 @@ class FoundRecord(TypedDict):
 
 
 class ScanBegin(TypedDict):
-    """What is to be searched."""
+    """The start of a search, with the offsets to search by partition."""
 
     partitions: Annotated[
         dict[str, list[int]], Field(description="By partition: the first offset, and the offset behind the last record")
@@ -130,7 +130,7 @@ class ScanBegin(TypedDict):
 
 
 class ScanState(TypedDict):
-    """How far the search is."""
+    """The progress of the search."""
 
     scanned: Annotated[int, Field(description="How many records it has looked at")]
     bytes: Annotated[int, Field(description="About how many bytes they have")]
@@ -139,7 +139,7 @@ class ScanState(TypedDict):
 
 
 class ScanEnd(ScanState):
-    """Why the search ends."""
+    """The end of the search, with its reason."""
 
     reason: Annotated[
         Literal["end", "limit", "answer", "records", "bytes", "time"],

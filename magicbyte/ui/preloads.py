@@ -31,7 +31,7 @@ class _Page(msgspec.Struct, frozen=True):
 
 
 class Loads(msgspec.Struct, frozen=True):
-    """What the pages load; `loads.json` of the built page.
+    """The modules that the pages load; `loads.json` of the built page.
 
     Attributes:
         entry: The module that starts the page.

@@ -42,7 +42,7 @@ class Kafka:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long a topic keeps its records.
+    """The retention time of a topic's records.
 
     Attributes:
         milliseconds: The configured time; None if there is none.

@@ -1,4 +1,4 @@
-"""What the command tells: progress, and each backup that was made."""
+"""The output of `magicbyte backup`: progress, and each backup that was made."""
 
 from __future__ import annotations
 

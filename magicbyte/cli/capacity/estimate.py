@@ -1,4 +1,4 @@
-"""What a load needs, by the measured slopes."""
+"""An estimate of the servers and resources for a load, from the measured slopes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BUSY = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is to be served.
+    """The load that the servers must carry.
 
     Attributes:
         schemas: Versions in the registry.

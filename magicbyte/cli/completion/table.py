@@ -1,4 +1,4 @@
-"""What can be completed after each command: subcommands, options and their values, and files."""
+"""The completions after each command: subcommands, options and their values, and files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"[a-z][a-z-]*")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a value may be.
+    """The completions of a value.
 
     Attributes:
         words: Words to offer.
@@ -47,7 +47,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What can follow a command.
+    """The completions after a command.
 
     Attributes:
         subcommands: Its subcommands -> the help of each.

@@ -89,7 +89,7 @@ def _usual(settings: Settings) -> dict[str, str]:
 
 
 def _problems(server: str, honoured: Mapping[str, str]) -> dict[str, str]:
-    """What our server would refuse of the honoured settings, by name; files that they name are not read."""
+    """Problems that our server finds in the honoured settings, by name; files that they name are not read."""
     kept = {name: str(value) for name, value in honoured.items() if not placeholders_in(value)}
     found = Refusals(kept)
     found.dropped |= honoured.keys() - kept.keys()

@@ -1,4 +1,4 @@
-"""What our servers do with a setting of Confluent's: honoured, without effect, refused, or unknown."""
+"""Verdicts of our servers on Confluent's settings: honoured, without effect, refused, or unknown."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def text(result: Result) -> Iterator[str]:
 
 
 def summary(result: Result) -> str:
-    """How much is equal and how much differs, in a sentence."""
+    """A sentence with the number of equal versions and the number of differences."""
     comparison = result.comparison
     ignored = f"; ignored: {', '.join(sorted(result.ignored))}" if result.ignored else ""
     same = f"{plural(comparison.same_versions, 'version')} equal on both sides"

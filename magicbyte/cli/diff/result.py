@@ -1,4 +1,4 @@
-"""What `magicbyte diff` prints."""
+"""The result that `magicbyte diff` prints."""
 
 from __future__ import annotations
 

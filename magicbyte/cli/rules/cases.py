@@ -26,7 +26,7 @@ _ANY = Scalar("a value", {}, shapes=(object, bool))
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the rules must make of a message: the name and the path of a failure, or a result, or no failure."""
+    """The expected outcome of the rules for a message: a failure's name and path, or a result, or no failure."""
 
     fails: str | None = None
     at: str | None = None

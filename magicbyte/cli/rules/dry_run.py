@@ -36,7 +36,7 @@ _NEWEST = 1000
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the records: how many there were, and the failures by rule and path with their first offsets."""
+    """Counts of the records, and of the failures by rule and path with their first offsets."""
 
     most_offsets: int
     records: int = 0

@@ -28,7 +28,7 @@ OPTIONS = TextOptions(plain_unions=True, defaults=True)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a message: the rule and the path of its failure with the text, or the message after the rules."""
+    """The outcome of the rules for a message: rule, path and text of its failure, or the message after the rules."""
 
     rule: str | None = None
     path: str = ""

@@ -1,4 +1,4 @@
-"""What a server calls when it starts, while it runs, and when it stops."""
+"""Functions that a server calls when it starts, while it runs, and when it stops."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from magicbyte.kit.settings.server import ServerSettings
 
 
 class MetricsSettings(ServerSettings):
-    """Which metrics there are."""
+    """The settings of the metrics."""
 
     title = "Metrics"
 

@@ -1,4 +1,4 @@
-"""Which headers travel with a request that is passed on, and with its answer."""
+"""The headers that are passed on with a relayed request, and with its answer."""
 
 from __future__ import annotations
 

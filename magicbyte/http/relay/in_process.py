@@ -112,7 +112,7 @@ class _Exchange:
         return self.most_bytes is not None and self.size > self.most_bytes
 
     async def receive(self) -> Message:
-        """What the client sends."""
+        """Return the next part of the client's request, and at the end its disconnect."""
         if self.pending:
             return {"type": "http.request", "body": self.pending.pop(), "more_body": False}
         # The client stays until it has the answer.

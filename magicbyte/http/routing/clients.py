@@ -1,4 +1,4 @@
-"""Which client a request counts for when clients share a resource."""
+"""The client that a request counts for when clients share a resource."""
 
 from __future__ import annotations
 

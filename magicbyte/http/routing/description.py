@@ -108,7 +108,7 @@ def _answered(endpoint: Callable[..., Any]) -> dict[int, Answer]:
 
 @dataclass(frozen=True, kw_only=True)
 class Description:
-    """What a document says besides its operations.
+    """The parts of an OpenAPI document besides its operations.
 
     Attributes:
         info: The document's `info`.

@@ -91,7 +91,7 @@ class Request(StarletteRequest):
 
 
 def facts_of(scope: Scope, principal: Principal) -> RequestFacts:
-    """What log lines tell of a request: the facts with which its sign-in began, or new ones."""
+    """The facts of a request for log lines: those with which its sign-in began, or new ones."""
     facts = CURRENT.get()
     if facts is None or facts.headers is not scope["headers"]:
         return RequestFacts(scope["headers"], principal.name)

@@ -1,4 +1,4 @@
-"""What the log lines of Kafka's clients say: which broker cannot be reached and why, and which lines repeat others."""
+"""Facts in the log lines of Kafka's clients: an unreachable broker with the cause, and repetitions of a line."""
 
 from __future__ import annotations
 

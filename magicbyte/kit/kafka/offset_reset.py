@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where to reset offsets to: to the end, unless one attribute is set.
+    """The target of an offset reset: the end, unless one attribute is set.
 
     Attributes:
         is_earliest: To the first record.
@@ -44,12 +44,12 @@ class OffsetReset:
 
     @property
     def skipped(self) -> int | None:
-        """How many offsets that are still in the log the group would never read; None if nothing is committed."""
+        """The number of offsets still in the log that the group would never read; None if nothing is committed."""
         return None if self.committed is None else max(0, self.new - max(self.committed, self.begin))
 
     @property
     def repeated(self) -> int | None:
-        """How many offsets the group would read once more; None if nothing is committed."""
+        """The number of offsets that the group would read once more; None if nothing is committed."""
         return None if self.committed is None else max(0, min(self.committed, self.end) - self.new)
 
 

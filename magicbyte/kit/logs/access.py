@@ -1,4 +1,4 @@
-"""Which answers of this process have a line in the access log."""
+"""The choice of this process's answers that have a line in the access log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class LoggedAnswers(StrEnum):
-    """Which answers have a line in the access log."""
+    """The answers that have a line in the access log."""
 
     OFF = "off"
     ERRORS = "errors"
@@ -18,7 +18,7 @@ _LOWEST = {LoggedAnswers.OFF: 1000, LoggedAnswers.ERRORS: 400, LoggedAnswers.ALL
 
 
 class AccessLog:
-    """Which answers are logged, by their status.
+    """The choice of the answers that are logged, by their status.
 
     Attributes:
         lowest_status: The lowest status that is logged.

@@ -20,7 +20,7 @@ _MOST = 500
 
 @dataclass(slots=True)
 class _Repeats:
-    """When a thing was written last, and how often it was left out since."""
+    """The time of the last line about a thing, and the number of lines left out since."""
 
     at: float
     unwritten: int = 0

@@ -16,7 +16,7 @@ _random_bits = random.Random().getrandbits  # noqa: S311  not secret
 
 
 class RequestFacts:
-    """What log lines tell of a request; the ids are found when they are first needed.
+    """The facts of a request for log lines; the ids are found when they are first needed.
 
     Attributes:
         headers: The request's headers, with names in lower case.

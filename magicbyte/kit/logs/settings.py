@@ -19,7 +19,7 @@ _ACCESS = choice(*(access.value for access in LoggedAnswers), spell=str.lower)
 
 
 class LogSettings(ServerSettings):
-    """What is logged, and in which form."""
+    """The settings of the log: its lowest level, the form of its lines, and the access log."""
 
     title = "Logs"
 

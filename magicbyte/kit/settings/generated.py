@@ -1,4 +1,4 @@
-"""What is made from a table of settings: its JSON Schema, for editors, and its reference in Markdown."""
+"""The files made from a table of settings: its JSON Schema, for editors, and its reference in Markdown."""
 
 from __future__ import annotations
 

@@ -38,11 +38,11 @@ class Reading(Struct):
 
 
 class Kind(Struct):
-    """What a setting takes; a subclass has all of its methods."""
+    """A kind of values that a setting takes; a subclass has all of its methods."""
 
     @property
     def words(self) -> str:
-        """What the setting takes, for messages and the reference: `a duration such as 30s`."""
+        """The values that the setting takes, for messages and the reference: `a duration such as 30s`."""
         raise NotImplementedError
 
     def takes(self, node: Node) -> bool:
@@ -91,7 +91,7 @@ PLACEHOLDER = {"type": "string", "pattern": r"\$\{"}
 
 
 class ProblemError(ValueError):
-    """What is wrong with a value, if the words of its kind do not tell it, and at which offset of its text."""
+    """A problem of a value that the words of its kind do not tell, with its offset in the value's text."""
 
     def __init__(self, problem: str, offset: int | None = None) -> None:
         self.offset = offset

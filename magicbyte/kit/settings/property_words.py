@@ -1,4 +1,4 @@
-"""What a server's property takes, in words: for the reference, and for errors in its values."""
+"""Descriptions of the values that a server's property takes: for the reference, and for errors in its values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Takes:
 
 
 def words(model: FieldInfo) -> str:
-    """What a property takes, for the reference."""
+    """Describe the values that a property takes, for the reference."""
     kind, takes = kind_of(model)
     if takes is None and get_origin(kind) is Literal:
         return " or ".join(map(str, get_args(kind)))

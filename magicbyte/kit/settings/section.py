@@ -72,7 +72,7 @@ def setting(
 
 
 class Origin(Struct, frozen=True):
-    """Where a section stands in the file.
+    """The position of a section in the file.
 
     Attributes:
         setting: The path of its setting, such as `sink.files`.

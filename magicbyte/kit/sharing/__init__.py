@@ -1,1 +1,1 @@
-"""How clients share a resource: allowances of what each may hold, and queues in which they take turns."""
+"""Sharing of a resource among clients: an allowance for each client, and queues in which clients take turns."""

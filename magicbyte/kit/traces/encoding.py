@@ -30,7 +30,7 @@ _FAILED, _UNSET = b"\x7a\x02\x18\x02", b"\x7a\x00"
 
 
 class Head(NamedTuple):
-    """What all spans of an export share, encoded.
+    """The encoded parts that all spans of an export share.
 
     Attributes:
         resource: The server that made them.

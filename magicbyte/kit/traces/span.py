@@ -38,7 +38,7 @@ class _Flags:
 
 
 class _Context:
-    """What OpenTelemetry's batches read of a span before they take it."""
+    """The part of a span that OpenTelemetry's batches read before they take the span."""
 
     trace_flags = _Flags()
 

@@ -1,4 +1,4 @@
-"""What `backup --anonymize` writes: an anonymous state that does not tell where it was read, and the key's file."""
+"""Anonymous readings for `backup --anonymize`, which do not name their source, and the file of the tokens' key."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _WITHHELD = "what was hidden from the user who read the registry is missing"
 
 @dataclass(frozen=True, slots=True)
 class BackupRequest:
-    """What to back up.
+    """The source, the form and the scope of a backup to make.
 
     Attributes:
         source: The name of the source, as `open_source` takes it.

@@ -47,7 +47,7 @@ IGNORABLE = frozenset(kind.ignored_by for kind in KINDS.values())
 
 @dataclass(frozen=True, slots=True)
 class ComparedEntry:
-    """Where two states differ.
+    """The place of a difference between two states.
 
     Attributes:
         context: The context, such as `.`; None for global settings.

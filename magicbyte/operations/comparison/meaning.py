@@ -90,7 +90,7 @@ def _identity(version: Version) -> _Identity:
 
 
 def _all_but_text(content: Content) -> tuple[object, ...]:
-    """What of a content is not its text; the order of references and properties does not count."""
+    """The parts of a content besides its text; the order of references and properties does not count."""
     bare = digest_of(Content(content.schema_type, "", (), content.metadata, content.rule_set))
     references = frozenset((one.name, one.subject, one.version) for one in content.references)
     return content.schema_type, references, bare

@@ -1,1 +1,1 @@
-"""What a migration from another registry has to know before it begins: findings, and a plan with a way back."""
+"""The preparation of a migration from another registry: findings, and a plan with a way back."""

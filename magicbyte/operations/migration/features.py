@@ -98,7 +98,7 @@ def _settings(state: State) -> Iterator[Finding]:
 
 
 def check_services(end: RegistryEnd) -> Iterator[Finding]:
-    """What the origin does besides keeping schemas: exporters, and keys of encrypted fields."""
+    """Find the services of the origin besides schemas: exporters, and keys of encrypted fields."""
     exporters = ask(end, "/exporters")
     if isinstance(exporters, list) and exporters:
         yield Finding("EXPORTERS", f"the origin has {plural(len(exporters), 'exporter')}: {_some(map(str, exporters))}")

@@ -11,7 +11,7 @@ from magicbyte.kit.inert import inert_line
 
 
 class Severity(StrEnum):
-    """How bad a finding is: a stop breaks readers or loses schemas, a warning may surprise, a note is news."""
+    """The severity of a finding: a stop breaks readers or loses schemas, a warning may surprise, a note is news."""
 
     STOP = "stop"
     WARNING = "warning"
@@ -128,12 +128,12 @@ class Finding:
 
     @property
     def weight(self) -> Severity:
-        """How bad it is."""
+        """The severity of the finding: its own, or that of its code."""
         return self.severity or KINDS[self.code].severity
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """The remedy for the finding: its own, or that of its code."""
         return self.remedy or KINDS[self.code].remedy
 
     @property

@@ -19,7 +19,7 @@ _MOST_A_SUBJECT = 3
 
 
 def check_schemas(view: View, default_level: str) -> Iterator[Finding]:
-    """What our parsers refuse, and versions that our rules would have refused at their subject's level.
+    """Find schemas that our parsers refuse, and versions that our rules would have refused at their subject's level.
 
     Args:
         view: The state of the origin.
@@ -47,7 +47,7 @@ def _parsed(view: View, version: Version, *, strict: bool) -> ParsedSchema:
 
 
 def _strict(view: View, version: Version) -> Iterator[Finding]:
-    """What is read, and would be refused as a new version."""
+    """Report a version that is parsed, but would be refused as a new version."""
     if version.deleted:
         return
     try:

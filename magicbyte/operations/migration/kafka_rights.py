@@ -34,7 +34,7 @@ def groups_of(group: str) -> Mapping[str, tuple[AclOperation, ...]]:
 
 
 def check_rights(client: Mapping[str, Any], topic: str, group: str, *, is_ours: bool) -> Iterator[Finding]:
-    """What a principal lacks. The broker is asked; only the transactional id has to be tried, which writes no record.
+    """Ask the broker for the rights that a principal lacks; try only the transactional id, which writes no record.
 
     Args:
         client: The settings of the Kafka client.
@@ -89,7 +89,7 @@ def _group_operations(admin: AdminClient, group: str) -> Collection[AclOperation
 
 
 def _result(future: Any) -> Any:
-    """What a broker answers; None if it refuses."""
+    """The result of a broker's answer; None if the broker refuses."""
     try:
         return future.result(_SECONDS * 2)
     except KafkaException as error:

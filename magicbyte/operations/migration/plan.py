@@ -47,7 +47,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a plan depends on.
+    """The facts that a plan depends on.
 
     Attributes:
         vendor: The vendor of the origin; empty if it is not known.

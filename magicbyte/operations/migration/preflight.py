@@ -47,7 +47,7 @@ _SAME_AS_FAULTS = frozenset({"ID_TWO_CONTENTS", "DANGLING_REFERENCE", "REFERENCE
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a preflight.
+    """The inputs of a preflight.
 
     Attributes:
         source: The origin: a URL, `kafka:`, `sqlite:` or `postgresql:`, or a backup's file.
@@ -108,7 +108,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Origin:
-    """What was read at the origin."""
+    """The state of the origin as it was read, and the facts about its server."""
 
     name: str
     state: State

@@ -43,7 +43,7 @@ class Frames:
 
     @property
     def records(self) -> int:
-        """How many records were looked at."""
+        """The number of records in the sample."""
         return self.known.total() + self.unknown.total() + self.long.total() + self.bare + self.guids
 
     def add(self, value: bytes | None, ids: Collection[int], *, has_guid: bool = False) -> None:
@@ -123,7 +123,7 @@ def _count(
 
 
 def findings_of(frames: Frames, ids: Collection[int]) -> Iterator[Finding]:
-    """What the frames of a topic say about a migration.
+    """Findings about a migration from the frames of a topic.
 
     Args:
         frames: The frames.

@@ -1,4 +1,4 @@
-"""Where the mirror puts things: contexts and subjects of the source by their names in the target."""
+"""The mirror's names: contexts and subjects of the source by their names in the target."""
 
 from __future__ import annotations
 

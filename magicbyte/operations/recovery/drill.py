@@ -110,7 +110,7 @@ def drill_backup(backup: Source, source: Origin | None, scratch: Target) -> Dril
 
 
 def _differences(wanted: State, copied: State, *, ignored: frozenset[str] = frozenset()) -> list[str]:
-    """What differs; a scratch registry of earlier drills may have given higher ids."""
+    """The differences of a copy; its higher ids do not count, since earlier drills may have given them."""
     found = compare(wanted, copied, ignored=ignored).differences
     return [one.sentence for one in found if one.kind.code != "HIGHEST_ID" or one.left > one.right]
 

@@ -33,7 +33,7 @@ _READWRITE = "READWRITE"
 
 @dataclass(slots=True)
 class Promotion:
-    """What became of a promotion.
+    """The result of a promotion.
 
     Attributes:
         source: The name of the mirror's source.
@@ -157,7 +157,7 @@ def _compared(
 
 
 def planned(copy: Copy, mark: Mark, part: Placed) -> Plan:
-    """What a mirror would write to make a target what a state of the source is."""
+    """Plan the changes with which a mirror would bring a target to a state of the source."""
     held = TargetState(copy.state)
     contexts = part.contexts.union(mark.contexts)
     names = held.subjects() | {name for name, _ in part.state.versions}

@@ -110,7 +110,7 @@ def _alias(subject: str | None, mapping: Mapping[str, str]) -> str | None:
 
 
 def _target(subject: str, mapping: Mapping[str, str]) -> str:
-    """What a reference or an alias names."""
+    """The subject that a reference or an alias names, in the context that replaces its own."""
     # A name without a context is looked up in the context of what names it.
     if not subject.startswith(":."):
         return subject

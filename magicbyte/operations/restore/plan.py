@@ -40,7 +40,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written.
+    """The counts of what was written, and notes for the user.
 
     Attributes:
         written: How many versions, or records of a log.

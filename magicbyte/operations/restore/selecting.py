@@ -14,7 +14,7 @@ from registry.state.model import SubjectName, Version, context_of, parse_subject
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a pattern selects.
+    """The versions, configs and modes that a pattern selects.
 
     Attributes:
         text: The pattern as the user wrote it.

@@ -1,4 +1,4 @@
-"""What a check before an upgrade found."""
+"""The findings of a check before an upgrade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What releases have changed that an upgrade can meet: settings, and types of records; CHANGELOG.md has the same."""
+"""Changes in releases that an upgrade can meet: settings, and types of records; CHANGELOG.md has the same."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class Counting:
         }
 
     def _reason(self, until: float) -> str | None:
-        """Why the count ends before the beginning of the topic; None if it goes on."""
+        """The reason why the count ends before the beginning of the topic; None if it goes on."""
         limits, counts = self._limits, self._counts
         if counts.scanned >= limits.records:
             return "records"

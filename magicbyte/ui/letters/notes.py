@@ -18,7 +18,7 @@ _FORBIDDEN, _MISSING = 403, 404
 
 @dataclass(slots=True)
 class Notes:
-    """Which letters were replayed.
+    """The notes of replayed letters.
 
     Attributes:
         numbers: The numbers of their identities.

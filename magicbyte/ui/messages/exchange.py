@@ -1,4 +1,4 @@
-"""What the server and a worker process say to each other: a task, questions with their replies, and the outcome."""
+"""Messages between the server and a worker process: a task, questions with their replies, and the outcome."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _LONGEST = 2_000
 
 
 class Failure(NamedTuple):
-    """Why an item has no result.
+    """The reason why an item has no result.
 
     Attributes:
         reason: One word for programs: `magic`, `truncated`, `indexes`, `unknown`, `payload`, `value`, `schema`,

@@ -1,4 +1,4 @@
-"""How keys and values are read when no schema id tells: a table of kinds, each with a function to JSON."""
+"""The kinds of keys and values without a schema id: a table of kinds, each with a function to JSON."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def plain(data: bytes) -> bytes | None:
 
 
 def problem_of(kind: str) -> str | None:
-    """What is wrong with the name of a kind; None if it is one."""
+    """The problem with the name of a kind; None if it is valid."""
     if kind == MESSAGE or kind in KINDS or schema_id_of(kind) is not None:
         return None
     return f"{kind[:40]!r} is no kind; use {MESSAGE}, {', '.join(KINDS)} or {OF_SCHEMA}ID"

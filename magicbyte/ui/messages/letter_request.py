@@ -19,7 +19,7 @@ GROUPINGS = ("reason", "topic", "schema-id", "pipeline")
 
 
 class Choosing(Common):
-    """Which letters are meant, and how they are grouped."""
+    """The choice of letters, and their grouping."""
 
     by: Annotated[str, Meta(description="What a group has in common", extra_json_schema={"enum": list(GROUPINGS)})] = (
         "reason"
@@ -104,7 +104,7 @@ class ShowRequest(LetterRequest):
 
 
 class LetterKind(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """What letters of one reason have in common.
+    """A kind of letters: those that failed for the same reason.
 
     Attributes:
         fingerprint: The fingerprint.

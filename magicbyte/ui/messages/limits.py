@@ -1,4 +1,4 @@
-"""How large an example may be; beyond it, the request is refused."""
+"""The largest size of an example; beyond it, the request is refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ExampleTooLarge(SerdesError):
 
 
 class Room:
-    """How many values and characters may still be made for one example."""
+    """The numbers of values and characters that may still be made for one example."""
 
     def __init__(self, values: int) -> None:
         """Make an empty example's room.

@@ -48,7 +48,7 @@ _KEYS: Mapping[int, str] = {FieldDescriptor.CPPTYPE_BOOL: "true", FieldDescripto
 
 
 class _Left:
-    """How many fields may still be made."""
+    """The number of fields that may still be made."""
 
     def __init__(self) -> None:
         self.fields = _MOST_FIELDS

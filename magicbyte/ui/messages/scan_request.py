@@ -1,4 +1,4 @@
-"""What a scan of a topic asks for, and what a worker gets of it: some records, and the conditions they must fit."""
+"""Requests for a scan of a topic, and a worker's part of it: some records, and the conditions they must fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KIND = "`message`, `int`, `long`, `short`, `float`, `double`, `uuid`, `text`, `
 
 
 class Reading(Common):
-    """How records are read, and which are wanted."""
+    """The kinds to read records as, and the filter that they must fit."""
 
     key_as: Annotated[str, Meta(description=f"What keys are read as: {_KIND}")] = MESSAGE
     value_as: Annotated[str, Meta(description="What values are read as, likewise")] = MESSAGE
@@ -124,7 +124,7 @@ class SelectRequest(Reading):
 
 
 class Selected(msgspec.Struct, gc=False):
-    """What a worker has selected.
+    """The records that a worker has selected.
 
     Attributes:
         seen: How many records it has looked at, from the first one on.

@@ -15,7 +15,7 @@ _MOST_BYTES = 8 << 20
 
 
 class BoundedRecords(Generic[K, V]):
-    """What is read from the last record of each key; the records that were replaced longest ago make room."""
+    """The values read from the last record of each key; the records that were replaced longest ago make room."""
 
     def __init__(self) -> None:
         """Begin without records."""
@@ -27,7 +27,7 @@ class BoundedRecords(Generic[K, V]):
         return iter(self._records)
 
     def get(self, key: K) -> V | None:
-        """What is read from the last record of a key; None if there is none."""
+        """The value read from the last record of a key; None if there is none."""
         entry = self._records.get(key)
         return None if entry is None else entry[0]
 

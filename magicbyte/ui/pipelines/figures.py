@@ -30,7 +30,7 @@ class OddMetrics(Exception):
 
 @dataclass(slots=True)
 class StepFigures:
-    """What a step keeps.
+    """The figures of a step's state.
 
     Attributes:
         rows: Its rows.

@@ -25,7 +25,7 @@ _NO_V3 = "markers need version 3 of the REST proxy; it has none, or does not tel
 
 @dataclass(frozen=True, slots=True)
 class MarkersRead:
-    """What a request may see of the markers.
+    """The markers that a request may see.
 
     Attributes:
         state: `read`; `partial` if a later request reads on; `missing` if there is no such topic; `forbidden` if the

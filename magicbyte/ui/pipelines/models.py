@@ -14,7 +14,7 @@ Counts = dict[str, Number]
 
 
 class InputLag(TypedDict):
-    """How far a partition is behind the last batch."""
+    """The lag of a partition: the number of its records after the last batch."""
 
     topic: str
     partition: int
@@ -22,7 +22,7 @@ class InputLag(TypedDict):
 
 
 class StepState(TypedDict):
-    """What a step keeps."""
+    """The state of a step."""
 
     operator: Annotated[str, Field(description="The step's place in Spark's plan, and Spark's name")]
     rows: Number | None
@@ -57,7 +57,7 @@ class Figures(TypedDict):
 
 
 class Health(TypedDict):
-    """What `/health` of the port says."""
+    """The answer of the port's `/health`."""
 
     status: Literal["starting", "running", "ended", "stuck", "failed"]
     idleSeconds: Annotated[Number | None, Field(description="Seconds since the last progress")]
@@ -65,7 +65,7 @@ class Health(TypedDict):
 
 
 class NextOffset(TypedDict):
-    """Where the next batch begins in a partition of the source."""
+    """The offset at which the next batch begins in a partition of the source."""
 
     topic: str
     partition: int
@@ -116,7 +116,7 @@ class Pipeline(TypedDict):
 
 
 class Markers(TypedDict):
-    """What the sender may see of the markers."""
+    """The markers that the sender may see."""
 
     state: Annotated[
         Literal["read", "partial", "missing", "forbidden", "unavailable", "none"],

@@ -32,7 +32,7 @@ _NOTHING = HeaderPolicy(frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class PortAnswer:
-    """What a port said last.
+    """The last answer of a port.
 
     Attributes:
         port: The port.

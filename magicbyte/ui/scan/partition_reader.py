@@ -21,7 +21,7 @@ def block_bytes(partitions: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BlockSize:
-    """How large the blocks of a partition are.
+    """The limits of a partition's blocks.
 
     Attributes:
         records: How many records the first block has at most.

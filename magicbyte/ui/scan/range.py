@@ -1,4 +1,4 @@
-"""Which offsets a scan reads, by partition: from its cursor, its offset and its times."""
+"""The offsets that a scan reads, by partition: from its cursor, its offset and its times."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_in_time(record: ScannedRecord, since: int | None, until: int | None) -> b
 
 
 def _begun(bounds: Bounds, partition: int, wanted: ScanRequest, cursor: dict[int, int] | None) -> Bounds:
-    """What is left from the cursor on, or from the offset on."""
+    """The bounds of a partition that are left from the cursor on, or from the offset on."""
     if wanted.is_newest_first:
         if cursor is not None:
             # A partition that is newer than the cursor has nothing older than what was shown.

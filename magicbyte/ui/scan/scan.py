@@ -26,7 +26,7 @@ _QUICK, _SLOW = 0.2, 0.6
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bounds a scan.
+    """The limits of a scan.
 
     Attributes:
         records: The most records that it looks at.
@@ -81,7 +81,7 @@ class Scan:
         self._merge = Merge(readers, is_newest_first=is_newest_first)
 
     def state(self) -> dict[str, Any]:
-        """How far the scan is."""
+        """The progress of the scan."""
         return {
             "scanned": self.scanned,
             "bytes": self._bytes,
@@ -154,7 +154,7 @@ class Scan:
             self._positions[partition] = bounds.first if self._wanted.is_newest_first else bounds.end
 
     def _reason(self, until: float) -> str | None:
-        """Why the scan ends before the end of the topic; None if it goes on."""
+        """The reason why the scan ends before the end of the topic; None if it goes on."""
         limits = self._limits
         if self._matched >= self._wanted.limit:
             return "limit"

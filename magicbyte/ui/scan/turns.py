@@ -60,7 +60,7 @@ class Turns:
 
 
 def limits_of(settings: PageSettings) -> Limits:
-    """What bounds a request that reads a topic."""
+    """The limits of a request that reads a topic."""
     return Limits(
         settings.scan_max_records,
         settings.scan_max_bytes,

@@ -48,7 +48,7 @@ def convert_transforms(config: ConnectConfig, parts: Parts) -> None:
 
 
 def _obstacle(config: ConnectConfig, prefix: str, kind: str, predicate: str, condition: str | None) -> str:
-    """Why a transform is not converted; empty if it is."""
+    """The reason why a transform is not converted; empty if it is converted."""
     if kind not in _TRANSFORMS:
         return f"the transform {kind} has no counterpart; write it as `select` or `python`"
     if (config.settings.get(f"{prefix}type") or "").endswith("$Key") and kind != "ValueToKey":

@@ -1,4 +1,4 @@
-"""What a registry of another vendor can hold, asked from its API; what it cannot hold is listed or left out."""
+"""The capabilities of another vendor's registry, asked from its API; what it cannot hold is listed or left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODERN = (7, 4)
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a registry can hold besides ids, versions, texts, references, levels and modes.
+    """The parts of a state that a registry can hold besides ids, versions, texts, references, levels and modes.
 
     Attributes:
         contexts: Contexts other than the default one.

@@ -26,7 +26,7 @@ class Target(Protocol):
         """The target as the user named it, without secrets."""
 
     def state(self) -> State:
-        """What the target has that a restore must not change; nothing of the target is changed.
+        """Read the state of the target that a restore must not change; nothing of the target is changed.
 
         Raises:
             Unreachable: It does not answer, or refuses the client.
@@ -42,7 +42,7 @@ class Target(Protocol):
         """The part of a state that the target can hold."""
 
     def check(self, plan: Plan) -> list[str]:
-        """What keeps the plan from being written, each a sentence; nothing of the target is changed.
+        """Find the obstacles to writing the plan, each a sentence; nothing of the target is changed.
 
         Raises:
             Unreachable: It does not answer, or refuses the client.

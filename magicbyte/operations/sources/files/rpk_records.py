@@ -73,7 +73,7 @@ class RpkRecords(RecordFile):
         return record.value is None or sequence is None or sequence == record.offset
 
     def notes(self) -> tuple[str, ...]:
-        """What the form cannot tell, and what was found when the file was read; see `RawSource.notes`."""
+        """The limits of the form, and remarks from reading the file; see `RawSource.notes`."""
         if not self._is_read:
             for _ in self._guarded():
                 pass
