@@ -79,7 +79,7 @@ def from_confluent_avro_records(
 
 @dataclass(frozen=True, slots=True)
 class RecordsPlan:
-    """How records of several types are read.
+    """The plan for reading records of several types.
 
     Attributes:
         plans: The decoding of each type, by the name of its field.

@@ -27,7 +27,7 @@ class ReadableFolder(Protocol):
         """The names of the entries of a folder; none if there is no such folder."""
 
     def modified(self, relative: str) -> float | None:
-        """When a file was written, in seconds since 1970; None if there is no such file."""
+        """The time when a file was written, in seconds since 1970; None if there is no such file."""
 
     def inside(self, relative: str) -> Self:
         """A folder in this one."""
@@ -129,7 +129,7 @@ class Folder:
         return sorted(status.getPath().getName() for status in self._files.listStatus(self._at(relative)))
 
     def modified(self, relative: str) -> float | None:
-        """When a file was written, in seconds since 1970; None if there is no such file."""
+        """The time when a file was written, in seconds since 1970; None if there is no such file."""
         if not self.exists(relative):
             return None
         return float(self._files.getFileStatus(self._at(relative)).getModificationTime()) / 1000

@@ -1,4 +1,4 @@
-"""What the parts of a pipeline need beside Spark: Maven modules for the JVM, and extras for Python.
+"""The requirements of a pipeline's parts beside Spark: Maven modules for the JVM, and extras for Python.
 
 `lint` reports what is not installed here, and `explain` lists everything. The facts are those that a run uses: the
 tables of `magicbyte.platform.jars`, `modules.py` and `magicbyte.kit.extras`.
@@ -35,7 +35,7 @@ def installed_spark() -> str | None:
 
 
 def missing_needs(pipeline: Pipeline, spark: str | None) -> Iterator[LintFinding]:
-    """What a run would be refused for here, at the sections that need it.
+    """Find the requirements for which a run would be refused here, at the sections that have them.
 
     Args:
         pipeline: The file.

@@ -49,7 +49,7 @@ class Fenced(SinkRefused):
 
 
 class Delivery(StrEnum):
-    """How often a row is in the target after crashes and restarts."""
+    """The number of times that a row is in the target after crashes and restarts."""
 
     EXACTLY_ONCE = "exactly once"
     AT_LEAST_ONCE = "at least once"

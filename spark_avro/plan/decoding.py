@@ -178,7 +178,7 @@ def _after_rules(
     plan: Decoding,
     replayed: Column | None,
 ) -> _Built:
-    """What is left of a decoded column after the rules.
+    """Carry out the rules on a decoded column.
 
     Args:
         whole: What is decoded.

@@ -1,4 +1,4 @@
-"""What becomes of values that a column cannot have: the modes, the texts of errors, and encoded columns in a mode."""
+"""The handling of values that a column cannot have: the modes, texts of errors, and encoded columns in a mode."""
 
 from __future__ import annotations
 

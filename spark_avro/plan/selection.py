@@ -64,7 +64,7 @@ class Selection:
 
     @property
     def seam(self) -> Seam:
-        """What decides in workers whether records of a schema may be read."""
+        """The seam that decides in workers whether records of a schema may be read."""
         return Seam(self.reader_ruled, self.rules_mode)
 
     @property

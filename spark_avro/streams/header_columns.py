@@ -85,7 +85,7 @@ def exception_of(stage: Column) -> Column:
 
 
 def attempt_of(headers: Column) -> Column:
-    """How many times a record was tried: once, and once more for each replay that its headers name."""
+    """The number of times that a record was tried: once, and once more for each replay that its headers name."""
     replays = F.filter(headers, lambda header: header["key"] == REPLAY)
     last = F.get(replays, F.size(replays) - 1)["value"]
     # Anybody may have written the header; Spark 3.5 has no `try_cast`.

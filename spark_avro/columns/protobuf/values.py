@@ -48,7 +48,7 @@ class Scalar:
 
 
 def scalar(field: FieldDescriptor) -> Scalar:
-    """How the values of a field without a message type are read."""
+    """The decoding of a field without a message type."""
     if field.enum_type is not None:
         return Scalar(VARINT, np.dtype(np.int32), _int32, _names(field.enum_type))
     return _SCALARS[field.type]

@@ -228,7 +228,7 @@ def _refuse_broken(decoded: DataFrame) -> None:
 
 
 def _refreshes(pipeline: Pipeline) -> dict[str, timedelta]:
-    """How long each table is used before it is read again: the shortest time of the steps that join it."""
+    """The interval at which each table is read again: the shortest one of the steps that join it."""
     joined: dict[str, list[timedelta]] = {}
     for step in pipeline.steps:
         if isinstance(step, Join) and step.table is not None:

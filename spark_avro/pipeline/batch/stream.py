@@ -20,7 +20,7 @@ class QueryOutdated(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StreamQuery:
-    """What Spark runs.
+    """The query that Spark runs.
 
     Attributes:
         rows: The plan.

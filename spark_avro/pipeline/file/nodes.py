@@ -31,7 +31,7 @@ _TOO_DEEP = "this is nested too deeply, or an anchor contains itself"
 
 
 class Placeholders(Enum):
-    """What becomes of placeholders."""
+    """The ways to treat placeholders."""
 
     #: Their values; one without a value is a finding.
     RESOLVE = "resolve"

@@ -123,7 +123,7 @@ def store_of(path: str, get: Properties = lambda _: None) -> Store | None:
 
 
 def store_findings(pipeline: Pipeline, get: Properties) -> Iterator[LintFinding]:
-    """What the folders of a pipeline do not promise because they are in object stores.
+    """Find the guarantees that the folders of a pipeline lack because they are in object stores.
 
     Args:
         pipeline: The file.

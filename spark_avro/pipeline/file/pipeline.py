@@ -38,7 +38,7 @@ class RegistrySection(Section):
 
 
 class Trigger(Section):
-    """When batches run."""
+    """The times at which batches run."""
 
     every: timedelta | None = setting(
         duration(), "A batch begins each such time, until the pipeline is stopped.", default=None

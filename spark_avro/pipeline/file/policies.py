@@ -23,7 +23,7 @@ class Pin(Section):
 
 
 class Evolve(Section):
-    """What happens when schemas change while the pipeline runs."""
+    """The reactions to changes of schemas while the pipeline runs."""
 
     new_version: str | Pin = setting(
         either(choice("refresh", "fail", "dead-letter"), Nested(Pin, label="{pin: N}")),
@@ -39,7 +39,7 @@ class Evolve(Section):
 
 
 class Retry(Section):
-    """How long to retry after errors that may pass: timeouts, deadlocks, a change of leader."""
+    """The retries of transient errors: timeouts, deadlocks, a change of leader."""
 
     total: timedelta = setting(duration(), "How long to retry.", "for", default=timedelta(seconds=60))
     max_delay: timedelta = setting(duration(), "The longest pause between two tries.", default=timedelta(seconds=10))
@@ -57,7 +57,7 @@ def _per_hour() -> Scalar:
 
 
 class Errors(Section):
-    """What happens to records that cannot be processed."""
+    """The handling of records that cannot be processed."""
 
     tolerance: str = setting(
         choice("none", "all"), "none stops at the first such record; all sends them to the topic.", default="none"

@@ -26,7 +26,7 @@ _KEEP = "Whether `_kafka` is kept as a column, which backfill --replace needs fo
 
 
 class Payload(Section):
-    """How a record's value or key is encoded."""
+    """The encoding of a record's value or key."""
 
     format: str = setting(choice(*_WITH_SCHEMAS, "json-plain", "string", "bytes"), "The format.", default="avro")
     subject: str | None = setting(text("a subject"), "The subject.", default=None, default_words="`TOPIC-value`")

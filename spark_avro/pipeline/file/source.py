@@ -26,7 +26,7 @@ _RULES = (
 
 
 class Format(Section):
-    """How a record's key or value is decoded."""
+    """The decoding of a record's key or value."""
 
     format: str = setting(
         choice(*FORMATS), "How the bytes are read; auto takes the type of the subject's latest version.", default="auto"
@@ -68,7 +68,7 @@ class Format(Section):
 
 
 class Limit(Section):
-    """How much a batch reads."""
+    """The size limit of a batch."""
 
     records: int = setting(whole(1), "The most records of a batch.", default=500_000)
 

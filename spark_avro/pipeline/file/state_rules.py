@@ -26,7 +26,7 @@ _NAMED = re.compile(r"(?is)^.*\bas\s+(`[^`]+`|\w+)\s*$|^(?:.*\.)?(`[^`]+`|\w+)$"
 def state_problems(
     steps: Sequence[Step], checks: Sequence[Check], sinks: Sequence[SinkSpec], *, has_record_times: bool
 ) -> Iterator[Finding]:
-    """What does not fit together.
+    """Find contradictions between steps that remember rows, checks and sinks.
 
     Args:
         steps: The steps.

@@ -25,7 +25,7 @@ _WAITS = ("Waiting for next trigger", "Waiting for data to arrive")
 
 
 def longest_batch(pipeline: Pipeline) -> timedelta:
-    """How long a batch may take before the run counts as stuck, by the waits that the file allows.
+    """The longest time of a batch before the run counts as stuck, by the waits that the file allows.
 
     Each decoded column waits for the registry, and each sink retries, one after the other.
     """

@@ -28,7 +28,7 @@ _LONGEST_TRACE = 200_000
 
 @dataclass(frozen=True, slots=True)
 class LastFailure:
-    """Why the last run failed.
+    """The failure of the last run.
 
     Attributes:
         time: When, in ISO 8601.

@@ -39,7 +39,7 @@ class PartitionProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a pipeline is.
+    """The progress of a pipeline.
 
     Attributes:
         query_id: The query's id; None before its first start.
@@ -73,7 +73,7 @@ class Progress:
 
 
 def progress_of(folder: ReadableFolder, pipeline: Pipeline) -> Progress:
-    """How far a pipeline is, without Spark.
+    """Read the progress of a pipeline without Spark.
 
     Args:
         folder: The checkpoint.

@@ -47,7 +47,7 @@ class Rehearsal:
 
 
 def rehearse(prepared: Prepared, count: int) -> Rehearsal:
-    """What the pipeline would do with the newest records of its source.
+    """The result that the pipeline would have for the newest records of its source.
 
     Args:
         prepared: The pipeline.
@@ -61,12 +61,12 @@ def rehearse(prepared: Prepared, count: int) -> Rehearsal:
 
 
 def rehearse_records(opened: Opened, records: DataFrame) -> Rehearsal:
-    """What the pipeline would do with records; steps remember nothing."""
+    """The result that the pipeline would have for records; steps remember nothing."""
     return rehearse_decoded(opened, opened.decoded(records), opened.context(records, whole_topics=True))
 
 
 def rehearse_decoded(opened: Opened, decoded: DataFrame, context: StepContext) -> Rehearsal:
-    """What the pipeline would do with decoded records.
+    """The result that the pipeline would have for decoded records.
 
     Args:
         opened: The pipeline.

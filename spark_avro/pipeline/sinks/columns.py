@@ -1,4 +1,4 @@
-"""How a target's columns follow the rows' columns: new ones are added, types widened, and none is ever dropped."""
+"""The changes of a target's columns for new rows: columns are added, types widened, and none is ever dropped."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ColumnChange:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFit:
-    """How rows are written to a target.
+    """The fit of rows to a target.
 
     Attributes:
         rows: The schema of the rows.
@@ -113,7 +113,7 @@ def fit_columns(
     widens: Widens,
     name: str,
 ) -> ColumnFit:
-    """How rows fit a target; narrower values are cast to the target's types.
+    """Fit rows to a target; narrower values are cast to the target's types.
 
     Args:
         target: The target's columns; None if it does not exist yet.

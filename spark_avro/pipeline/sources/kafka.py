@@ -196,7 +196,7 @@ class KafkaRecords:
         return sorted({topic for topic, _ in self.partitions()})
 
     def cautions(self) -> Sequence[str]:
-        """What the source cannot notice, as `explain` tells it."""
+        """The changes that the source cannot notice, as `explain` tells them."""
         topics = self.topics()
         if not topics or self.topic_ids(topics):
             return ()

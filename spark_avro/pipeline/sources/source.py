@@ -77,7 +77,7 @@ class Source(Protocol):
         """The topics that exist and are read; none if the source has none."""
 
     def cautions(self) -> Sequence[str]:
-        """What the source cannot notice, as `explain` tells it."""
+        """The changes that the source cannot notice, as `explain` tells them."""
 
     def first_offsets(self, topics: Collection[str]) -> Offsets:
         """The first offset of each partition of topics."""

@@ -1,4 +1,4 @@
-"""What `explain` tells of steps that remember rows: what they keep, the watermark, and who can hold it."""
+"""The lines of `explain` on steps that remember rows: kept rows, the watermark, and the inputs that can hold it."""
 
 from __future__ import annotations
 

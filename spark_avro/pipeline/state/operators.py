@@ -110,7 +110,7 @@ def _operators(pipeline: Pipeline) -> Iterator[Operator]:
 
 @dataclass(frozen=True, slots=True)
 class StateRecord:
-    """What is noted of a checkpoint's state when its query begins.
+    """The record of a checkpoint's state, made when its query begins.
 
     Attributes:
         operators: Kind and identity of each operator.

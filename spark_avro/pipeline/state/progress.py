@@ -1,4 +1,4 @@
-"""What Spark tells of its state after each batch: rows, bytes, late rows, the watermark, and who holds it."""
+"""Spark's figures of its state after each batch: rows, bytes, late rows, the watermark, and the input that holds it."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def _check(pipeline: Pipeline, ranges: Sequence[SourceRange], *, replace: bool) 
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """What the stream has written: where it ends, the ids of its topics, and those of topics that were deleted."""
+    """The history of the stream: its end offsets, the ids of its topics, and those of topics that were deleted."""
 
     spark: SparkSession
     ends: Offsets

@@ -103,7 +103,7 @@ def _partition(path: str) -> str:
 
 
 def _end(place: str, zone: dt.tzinfo) -> dt.datetime | None:
-    """When the hour or day of a partition is over; None for late rows, and for partitions that are not by time."""
+    """The end of a partition's hour or day; None for late rows, and for partitions that are not by time."""
     match = _DAY.match(place)
     if match is None:
         return None

@@ -26,7 +26,7 @@ _NO_BROKER = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROK
 
 
 class State(StrEnum):
-    """What a pipeline does."""
+    """The state of a pipeline."""
 
     NEVER_RAN = "never ran"
     RUNNING = "running"

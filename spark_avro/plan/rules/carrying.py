@@ -98,7 +98,7 @@ def _run(
     replayed: Column | None,
     finish: Callable[[Column, Column], Column],
 ) -> Column:
-    """What `finish` makes of the value and the first failure after rules.
+    """Carry out the rules, and return the result of `finish` for the value and the first failure.
 
     A lambda binds each change of the value. Spark computes columns in a lambda once for each mention, so what comes
     next is made inside of it.

@@ -40,7 +40,7 @@ class ListedRule:
     must_fail: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How workers get the rule: they make its plan themselves, since contexts have functions."""
+        """Pickle the rule for workers: they make its plan themselves, since contexts have functions."""
         context = self.context
         return _listed_again, (context.ruled, context.mode, context.settings, self.name, self.may_fail, self.must_fail)
 

@@ -32,7 +32,7 @@ def refusal_of(ruled: Ruled, reader: Ruled | None, rules: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Seam:
-    """What decides whether records of a schema may be read.
+    """Decides whether records of a schema may be read.
 
     Attributes:
         reader: The registry's schema to which values are resolved; None if it is not from the registry.

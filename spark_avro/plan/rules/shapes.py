@@ -28,7 +28,7 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """How Spark holds a scalar, if its type alone does not say how rules see it."""
+    """Spark's form of a scalar, if its type alone does not say how rules see it."""
 
     PLAIN = auto()
     #: LongType, even if the type name is INT.

@@ -40,7 +40,7 @@ _LOOK_AROUND = {"Window", "Aggregate"}
 
 
 class Division(StrEnum):
-    """What decides a record's writer."""
+    """The property of a record that decides its writer."""
 
     BY_SOURCE = "source"
     BY_KEY = "key"
@@ -164,7 +164,7 @@ _WRITERS: Mapping[Division, Callable[[DataFrame, BatchIdentity, int], Column]] =
 
 
 def _order(position: Mapping[str, Column]) -> Column:
-    """What sorts records by position, as one number; it is the same for all if they have none.
+    """The number by which records are sorted by position; it is the same for all if they have none.
 
     Records of several topics need no order among them.
     """

@@ -150,7 +150,7 @@ class ExecutorsTarget:
         return query
 
     def _noted(self, query: _Query, records: DataFrame, batch: BatchIdentity) -> tuple[_Query, StageRecord]:
-        """How a batch is divided: as an earlier attempt noted, or else as its rows allow.
+        """The division of a batch: as an earlier attempt noted it, or else as the rows of the batch allow.
 
         Raises:
             SinkRefused: Some writers have written the batch, and the others cannot get the rows that are missing.

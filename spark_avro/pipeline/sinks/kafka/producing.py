@@ -127,7 +127,7 @@ def _extras(records: pa.RecordBatch) -> Iterator[dict[str, Any]] | None:
 
 @dataclass(frozen=True, slots=True)
 class TopicLimits:
-    """What records a topic takes.
+    """The limits of the records that a topic takes.
 
     Attributes:
         size: The bytes of the largest record.

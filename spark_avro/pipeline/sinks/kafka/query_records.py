@@ -119,7 +119,7 @@ class StageRecord:
 
 @dataclass(frozen=True, slots=True)
 class QueryRecords:
-    """What a query finds in the topic of markers.
+    """The records of a query in the topic of markers.
 
     Attributes:
         owner: The owner of the topic that the query writes to.

@@ -131,7 +131,7 @@ _IS_RECORD = "is_record"
 
 
 def _marked(records: DataFrame) -> DataFrame:
-    """What an earlier release stored, with the column MARK; the row with a writer's number was not always the first."""
+    """The records of an earlier release, with the column MARK; a writer's number was not always in the first row."""
     mark = F.when(~F.col(_IS_RECORD), F.col(WRITER)).when(F.col(REASON).isNotNull(), REFUSED).otherwise(RECORD)
     marked = records.withColumn(MARK, mark).withColumn("place", F.monotonically_increasing_id())
     return marked.sortWithinPartitions(_IS_RECORD, "place").drop(_IS_RECORD, "place")

@@ -38,7 +38,7 @@ class Rows(Protocol):
 
 
 class Loader(Protocol):
-    """How rows get into a table of a database.
+    """A loader of rows into a table of a database.
 
     Attributes:
         refusals: The driver's errors that mean that a row is at fault.

@@ -1,4 +1,4 @@
-"""How rows fit a table: its columns, the statements that create or change it, and the columns that are sent."""
+"""The plan of a table for rows: its columns, the statements that create or change it, and the columns that are sent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HIDDEN = "_at_"
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """How rows are written to a table.
+    """The plan for writing rows to a table.
 
     Attributes:
         fit: The columns of the rows.

@@ -116,7 +116,7 @@ def prepared_rule(context: RuleContext) -> Callable[[Any], Any]:
 
 
 def _go_on(_: Message, __: Any, ___: Exception | None) -> None:
-    """What follows a success: nothing, because the plan of the columns decides what follows."""
+    """Do nothing after a success, because the plan of the columns decides what follows."""
 
 
 def _stop(_: Message, __: Any, failure: Exception | None) -> None:
