@@ -1,4 +1,4 @@
-"""What requests leave to the garbage collector, which runs rarely in our servers."""
+"""The objects that requests leave to the garbage collector, which runs rarely in our servers."""
 
 from __future__ import annotations
 

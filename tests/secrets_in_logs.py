@@ -1,4 +1,4 @@
-"""What no log of a server of the suite may have: credentials, by their shapes."""
+"""Secrets that no log of a server of the suite may have: credentials, by their shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tests make topics on a broker."""
+"""Functions with which tests make topics on a broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tests wait for what a broker or a server does in its own time."""
+"""Waits of tests for what a broker or a server does in its own time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which alerts a real Prometheus fires while a registry cluster of three suffers, and whether they clear.
+"""Check which alerts a real Prometheus fires while a registry cluster of three suffers, and whether they clear.
 
     python tests/chaos/alerts.py [--factor 4] [--only NAME]
 
@@ -44,7 +44,7 @@ _PAUSE_SECONDS = 0.1
 
 
 class World(NamedTuple):
-    """What faults happen to."""
+    """The broker and the nodes that faults happen to."""
 
     broker: LocalBroker
     nodes: list[ServerProcess]

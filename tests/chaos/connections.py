@@ -43,7 +43,7 @@ def memory(server: ServerProcess) -> int:
 
 @dataclass
 class Innocent:
-    """What became of an innocent client's requests."""
+    """The times and failures of an innocent client's requests."""
 
     seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -211,7 +211,7 @@ def under(attack: Attack, server: ServerProcess, options: argparse.Namespace) ->
 
 @contextmanager
 def descriptors(count: int) -> Iterator[None]:
-    """What is started within the block has so many descriptors (ulimit -n)."""
+    """Limit the file descriptors of processes that are started within the block (ulimit -n)."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
     try:

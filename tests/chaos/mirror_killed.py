@@ -80,7 +80,7 @@ class Changes:
 
     @property
     def done(self) -> int:
-        """How many changes were answered with success."""
+        """The number of changes that were answered with success."""
         return self.counts.total() - self.counts["refused"] - self.counts["away"]
 
     def _register(self, name: str) -> Request:
@@ -151,7 +151,7 @@ def state_at(url: str) -> State:
 
 
 def differences(source: str, target: str) -> list[str]:
-    """What differs; of the modes, those count that forbid writes to a subject."""
+    """The differences between two registries; of the modes, those count that forbid writes to a subject."""
     left, right = state_at(source), state_at(target)
     closed = [{name for name, mode in state.modes.items() if mode == "READONLY"} for state in (left, right)]
     found = [one.sentence for one in compare(left, right, ignored=frozenset({"mode"})).differences]

@@ -41,7 +41,7 @@ Request = tuple[str, str, Any]
 
 @dataclass(frozen=True)
 class Attack:
-    """What attackers send again and again, once the registry is prepared."""
+    """The requests that attackers send again and again, once the registry is prepared."""
 
     prepare: Callable[[str, float], None]
     requests: Callable[[float], Sequence[Request]]
@@ -51,7 +51,7 @@ class Attack:
 
 @dataclass
 class Outcome:
-    """What came of an attack: p99 of the innocent before, during and after in seconds, and what was answered."""
+    """The outcome of an attack: p99 of the innocent before, during and after in seconds, and what was answered."""
 
     before: float
     during: float = 0.0

@@ -281,7 +281,7 @@ def _next_write(cluster: Cluster, count: int, started: float) -> float:
 
 
 def verify(cluster: Cluster, bootstrap_servers: str) -> list[str]:
-    """What does not hold."""
+    """Check all nodes against a replay of the topic and the answered writes; return the problems."""
     problems = list(cluster.misdeeds)
     replayed, meanings = replay(bootstrap_servers)
     problems += [

@@ -1,4 +1,4 @@
-"""What may happen beneath a leader: the broker paused, another program's records, a new topic, a stall.
+"""Faults beneath a leader: the broker paused, another program's records, a new topic, a stall.
 
     python tests/chaos/registry_leadership.py [--rounds 10] [--seed 1] [--only NAME]
 

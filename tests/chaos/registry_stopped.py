@@ -154,7 +154,7 @@ FAULTS: tuple[Callable[[ServerProcess, Load, random.Random], str], ...] = (
 
 
 def missing(url: str, answered: list[Written], *, starved: bool = False) -> list[str]:
-    """What was answered and does not hold; a starved node may fail, but not answer otherwise."""
+    """The answered writes that do not hold; a starved node may fail, but not answer otherwise."""
     problems = []
     with httpx.Client(base_url=url, timeout=2 * PATIENCE) as client:
         for write in answered:

@@ -1,4 +1,4 @@
-"""What may happen to a registry's storage: deletions that a node never saw, copies, damaged files, a lost end.
+"""Faults of a registry's storage: deletions that a node never saw, copies, damaged files, a lost end.
 
     python tests/chaos/registry_storage.py [--rounds 10] [--seed 1] [--only NAME]
 

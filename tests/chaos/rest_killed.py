@@ -120,7 +120,7 @@ def kill_proxy(rounds: int, chance: random.Random) -> bool:
 
 
 def read_for(url: str, topic: str, seconds: float) -> set[int]:
-    """What an instance of the group is given in that time; committed after each read."""
+    """Read as an instance of the group for that time, and commit after each read; return the values."""
     seen: set[int] = set()
     until = time.monotonic() + seconds
     with httpx.Client(base_url=url, timeout=60) as client:

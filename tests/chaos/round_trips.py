@@ -123,7 +123,7 @@ def context_of(subject: str) -> str:
 
 
 def facts_of(url: str, seed: int) -> Facts:
-    """What a registry answers: all versions, deleted ones too, all subjects, and a sample asked one by one."""
+    """The answers of a registry: all versions, deleted ones too, all subjects, and a sample asked one by one."""
     with httpx.Client(base_url=url, timeout=600) as client:
 
         def ask(path: str) -> Any:

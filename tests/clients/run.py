@@ -68,7 +68,7 @@ def run(client: Client, environment: Mapping[str, str]) -> bool:
 
 
 def ways_in(registry: SecuredRegistry) -> dict[str, str]:
-    """What the tests sign in to the secured registry with."""
+    """The environment variables with which the tests sign in to the secured registry."""
     return {
         "SECURED_URL": registry.url,
         "SECURED_CA": str(registry.files.ca),

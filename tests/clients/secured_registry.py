@@ -93,7 +93,7 @@ def token_endpoint(token: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class SecuredSettings:
-    """What registries are started with, and what signs in to them.
+    """The settings of registries, and the credentials of their clients.
 
     Attributes:
         files: What `magicbyte secure` has made.
@@ -108,7 +108,7 @@ class SecuredSettings:
     token_url: str
 
     def at(self, url: str) -> SecuredRegistry:
-        """What signs in to the registry at a URL, or at several with commas between."""
+        """The registry at a URL, or at several with commas between, with the credentials of its clients."""
         return _described(url, self.files, self.token, self.token_url)
 
 

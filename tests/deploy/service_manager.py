@@ -33,7 +33,7 @@ class Manager:
         return received
 
     def waiting(self) -> list[str]:
-        """What was sent and not received yet."""
+        """The lines that were sent and not received yet."""
         received: list[str] = []
         self._socket.setblocking(False)
         try:

@@ -145,7 +145,7 @@ def chain(length: int) -> str:
 
 
 def shape(root: Node) -> list[Any]:
-    """What a schema says, for comparing: its types in order of the walk, with a named type's second use as its name."""
+    """The shape of a schema, for comparing: types in order of the walk, with a named type's second use as its name."""
     told: list[Any] = []
     seen: set[str] = set()
     todo: list[Node | Field] = [root]
@@ -167,7 +167,7 @@ def shape(root: Node) -> list[Any]:
 
 
 def own(node: Node) -> Any:
-    """What only this type has, besides the types inside it."""
+    """The properties that only this type has, besides the types inside it."""
     if isinstance(node, Enum):
         return node.symbols, node.default
     if isinstance(node, Fixed):
@@ -225,7 +225,7 @@ def examine(text: str, earlier: list[AvroSchema]) -> str:
 
 
 def reason(text: str) -> str:
-    """Why a text is refused."""
+    """The reason why a text is refused; empty if it is accepted."""
     try:
         parse(SchemaText(AVRO, text))
     except InvalidSchema as refused:

@@ -42,7 +42,7 @@ LOGICAL = (
 
 
 class Chooser(Protocol):
-    """Where choices come from: a seeded generator, or Hypothesis."""
+    """The source of choices: a seeded generator, or Hypothesis."""
 
     def integer(self, low: int, high: int) -> int: ...
     def text(self) -> str: ...

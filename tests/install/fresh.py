@@ -1,4 +1,4 @@
-"""What tests of fresh environments share: commands outside of the checkout, and a platform that is started by one."""
+"""Shared parts of tests of fresh environments: commands outside of the checkout, and a platform started by one."""
 
 from __future__ import annotations
 

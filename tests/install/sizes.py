@@ -1,4 +1,4 @@
-"""What an install costs: distributions, megabytes, and the seconds that its commands take to start.
+"""The cost of an install: distributions, megabytes, and the seconds that its commands take to start.
 
     python -P tests/install/sizes.py [--before cf67240] [--repeats 7] [--folder DIR]
 
@@ -67,7 +67,7 @@ class Environment:
         subprocess.run([uv, "pip", "install", *options, f"magicbyte{self.extras} @ {source.as_uri()}"], check=True)
 
     def size(self) -> str:
-        """How many distributions it has, and megabytes on the disk."""
+        """The number of its distributions, and its megabytes on the disk."""
         files = [file for file in self.folder.rglob("*") if file.is_file() and not file.is_symlink()]
         distributions = sum(1 for _ in self.folder.rglob("*.dist-info"))
         return f"{distributions} distributions, {sum(file.stat().st_size for file in files) / 1e6:.0f} MB"

@@ -12,5 +12,5 @@ from tests.metrics.exercise import Scrape, scrapes_after_use
 
 @pytest.fixture(scope="session")
 def scrapes(kafka: str, secured: SecuredRegistry, tmp_path_factory: pytest.TempPathFactory) -> list[Scrape]:
-    """What each program tells."""
+    """The metrics of each program."""
     return scrapes_after_use(kafka, secured, Path(tmp_path_factory.mktemp("pipeline")))

@@ -108,7 +108,7 @@ def use_proxy(rest: Rest, registry_url: str) -> None:
 
 
 def backup_scrape(folder: Path) -> str:
-    """What backups tell after a round that failed, and one that did not."""
+    """The metrics of backups after a round that failed, and one that did not."""
     metrics = BackupMetrics("registry.ndjson", "127.0.0.1:0")
     try:
         metrics.failed()

@@ -54,7 +54,7 @@ def write(url: str) -> Written:
 
 
 def unread(url: str, written: Written) -> list[str]:
-    """What Confluent's deserializers do not read as it was written; empty if all is well."""
+    """The messages that Confluent's deserializers do not read as they were written; empty if all is well."""
     client = SchemaRegistryClient({"url": url})
     readers = {
         "AVRO": AvroDeserializer(client),

@@ -31,7 +31,7 @@ CANNOT_HOLD: Mapping[str, frozenset[str]] = {
 
 @dataclass
 class Report:
-    """What failed."""
+    """The checks that failed."""
 
     wrong: list[str] = field(default_factory=list)
 

@@ -56,7 +56,7 @@ def made_log(vendor: str) -> list[tuple[bytes, bytes | None]]:
 
 
 def their_state(kafka: str, topic: str) -> dict[str, Any]:
-    """What their readers would keep: (subject, version) -> id, text and deletion; the levels."""
+    """The state that their readers would keep: (subject, version) -> id, text and deletion; the levels."""
     consumer = Consumer(
         {"bootstrap.servers": kafka, "group.id": str(uuid.uuid4()), "isolation.level": "read_committed"}
     )

@@ -86,7 +86,7 @@ def spark_version() -> tuple[int, int]:
 
 @pytest.fixture(scope="session")
 def query_failure(spark_version: tuple[int, int]) -> type[Exception]:
-    """What PySpark makes of the error that stops a query: 3.5 does not know the class that `raise_error` throws."""
+    """PySpark's class for the error that stops a query: 3.5 does not know the class that `raise_error` throws."""
     failure: type[Exception] = PySparkException if spark_version >= (4, 0) else Py4JJavaError
     return failure
 
@@ -187,6 +187,6 @@ def topics(kafka: str) -> Topics:
 
 @pytest.fixture(scope="session")
 def example() -> Callable[[str], dict[str, Any]]:
-    """What an example defines."""
+    """The names that an example defines."""
     folder = Path(__file__).parents[2] / "examples"
     return lambda name: runpy.run_path(str(folder / f"{name}.py"), run_name=name)

@@ -74,7 +74,7 @@ def python_of(release: str) -> Path:
 
 @dataclass(slots=True)
 class Subject:
-    """What a client knows of a subject that only it writes to.
+    """A client's knowledge of a subject that only it writes to.
 
     Attributes:
         name: the subject.
@@ -240,7 +240,7 @@ def replace(cluster: list[ServerProcess], clients: Clients, python: Path, writes
 
 
 def check(nodes: list[ServerProcess], subjects: list[Subject]) -> list[str]:
-    """What nodes show otherwise than the clients of the subjects were told; nothing is written meanwhile."""
+    """Find answers of nodes that differ from those to the clients of the subjects; nothing is written meanwhile."""
     problems = check_versions(nodes, subjects)
     for node in nodes:
         for subject in subjects:

@@ -96,7 +96,7 @@ class Copies:
         return sorted({finding["code"] for finding in findings if finding["severity"] != "note"})
 
     def _taken_over(self, url: str) -> list[str]:
-        """What prevents a registry from taking writes."""
+        """The problem that prevents a registry from taking writes; empty if there is none."""
         answer = httpx.post(f"{url}/subjects/taken-over/versions", json={"schema": '"string"'}, timeout=60)
         return [] if answer.is_success else [f"no writes: {answer.text}"]
 

@@ -23,7 +23,7 @@ def context_of(subject: str) -> str:
 
 
 def text_of(schema: Mapping[str, Any]) -> str:
-    """What a schema is: its type, its parsed text and its references."""
+    """A schema as text: its type, its parsed text and its references."""
     text = schema["schema"]
     if schema.get("schemaType", "AVRO") != "PROTOBUF":
         text = json.loads(text)
@@ -39,7 +39,7 @@ def export_of(url: str) -> list[dict[str, Any]]:
 
 
 def facts_of(lines: Iterable[Mapping[str, Any]]) -> Facts:
-    """What an export says: versions with id, text and deletion, configs, and contexts with their highest ids."""
+    """The facts of an export: versions with id, text and deletion, configs, and contexts with their highest ids."""
     facts: Facts = {}
     for line in lines:
         match line["kind"]:
@@ -59,7 +59,7 @@ def highest_of(lines: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def differences(left: Facts, right: Facts) -> list[str]:
-    """What differs between two registries."""
+    """The differences between two registries."""
     return [
         f"{name}: {left.get(name)} / {right.get(name)}"
         for name in sorted(left | right)
@@ -110,7 +110,7 @@ class Ledger:
 
 
 def unexplained(facts: Facts, history: list[Facts]) -> list[str]:
-    """What a standby has that was never so in its source since the mirror acknowledged the first of its states.
+    """The facts of a standby that its source never had since the mirror acknowledged the first of its states.
 
     Each version and config has to be what it was in one of the states; the highest ids may be any between them.
     """

@@ -49,7 +49,7 @@ class Target:
         raise NotImplementedError
 
     def outcome(self) -> Outcome:
-        """What is in the target."""
+        """The outcome, counted from the rows of the target."""
         rows = self.rows()
         positions = {(partition, offset) for _, partition, offset in rows}
         return Outcome(len(rows), sum(delay or 0 for delay, _, _ in rows), len(rows) - len(positions))

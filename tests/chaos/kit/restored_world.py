@@ -49,7 +49,7 @@ class Run:
         return f"ended with {self.code}: {self.output[-1500:]}"
 
     def problems(self, code: int, text: str) -> list[str]:
-        """What is wrong with the exit code, the output, and the counts that a run without an error reports."""
+        """The problems with the exit code, the output, and the counts that a run without an error reports."""
         counts = f"read={self.read} written={self.read} dead=0" if code == 0 else ""
         return [] if self.code == code and text in self.output and counts in self.output else [self.end()]
 
@@ -163,7 +163,7 @@ class World:
         return Run(run.returncode, run.stdout + run.stderr, time.monotonic() - start, read)
 
     def _end(self, folder: str) -> int:
-        """How many records the batches have up to the last one that a folder of the checkpoint has."""
+        """The number of records in the batches up to the last one that a folder of the checkpoint has."""
         numbers = [int(file.name) for file in (self.checkpoint / folder).glob("[0-9]*") if file.name.isdecimal()]
         if not numbers:
             return 0

@@ -1,4 +1,4 @@
-"""What a topic holds after its brokers or writers were killed."""
+"""The records in a topic after its brokers or writers were killed."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def visited(walk: FieldWalk, message: Any) -> list[tuple[str, str, Any]]:
 
 
 def differences(before: Any, after: Any, path: str = "") -> list[tuple[str, Any, Any]]:
-    """What differs between two values: paths with the values."""
+    """The differences between two values: paths with the values."""
     if isinstance(before, dict) and isinstance(after, dict):
         pairs = [(f"{path}.{key}", before.get(key), after.get(key)) for key in {**before, **after}]
     elif isinstance(before, list | tuple) and isinstance(after, list | tuple) and len(before) == len(after):

@@ -1,4 +1,4 @@
-"""What holds for every comparison, whatever the schemas."""
+"""Checks that hold for every comparison, whatever the schemas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def leaves(outline: Outline) -> int:
 
 @dataclass(frozen=True)
 class Sides:
-    """How many leaves each side has, and how many of them are in rows."""
+    """The number of leaves on each side, and how many of them are in rows."""
 
     old: int
     new: int

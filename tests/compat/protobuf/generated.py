@@ -189,7 +189,7 @@ def plain(value: Any) -> Any:
 
 
 def values(message: Any) -> dict[int, list[Any]]:
-    """What is set in a message, by number: lists, in which maps are sorted pairs."""
+    """The fields that are set in a message, by number: lists, in which maps are sorted pairs."""
     found: dict[int, list[Any]] = {}
     for field, value in message.ListFields():
         inner = field.message_type

@@ -9,5 +9,5 @@ from tests.deploy.chart.rendering import VALUES, Rendered, render
 
 @pytest.fixture(scope="session")
 def rendered() -> dict[str, Rendered]:
-    """What the chart renders for each of the eight files of values."""
+    """The objects that the chart renders for each of the eight files of values."""
     return {file.stem: render(file) for file in VALUES}

@@ -114,7 +114,7 @@ class Pod:
         return None if self._process is None else process.stop(self._process, seconds=grace)
 
     def log(self) -> str:
-        """What the container has written."""
+        """The output that the container has written."""
         return self._log.read_text(encoding="utf-8", errors="replace") if self._log.exists() else ""
 
     def _mount(self, volume: Any, place: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the chart renders: objects for a file of values, and the texts of refusals."""
+"""The chart's rendered output: objects for a file of values, and the texts of refusals."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def run_helm(
 
 
 def notes(values: str, settings: Sequence[str], folder: Path) -> str:
-    """What `helm install` prints; Helm renders it only with a cluster, so a copy of the chart has it as an object."""
+    """The notes of `helm install`. Helm renders them only with a cluster, so a copy of the chart has them as object."""
     chart = shutil.copytree(CHART, folder / "chart")
     (chart / "templates" / "NOTES.txt").rename(chart / "notes.txt")
     template = 'kind: Notes\ntext: |\n  {{- tpl (.Files.Get "notes.txt") . | nindent 2 }}\n'

@@ -44,7 +44,7 @@ class Api:
         return schema_id
 
     def state(self) -> State:
-        """What it holds."""
+        """The state of the registry."""
         with open_source(self.url, Properties()) as source:
             return source.read().state
 
@@ -64,7 +64,7 @@ def until(holds: Callable[[], bool], what: str) -> None:
 
 
 def differences(left: Api, right: Api) -> list[str]:
-    """What differs, but for the modes, which a mirror sets."""
+    """The differences between two registries, but for the modes, which a mirror sets."""
     return [one.sentence for one in compare(left.state(), right.state(), ignored=frozenset({"mode"})).differences]
 
 

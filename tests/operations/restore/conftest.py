@@ -22,7 +22,7 @@ from tests.operations.restore.made_registry import LINES, export_of, log_of_old_
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command did."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str

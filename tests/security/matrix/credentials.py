@@ -41,7 +41,7 @@ NAMED = ("SUBJECT", "TOPIC", "GROUP")
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What somebody may do: operations by type, on names inside and on names outside."""
+    """The rights of a principal: operations by type, on names inside and on names outside."""
 
     inside: Mapping[str, frozenset[str]] = field(default_factory=dict)
     outside: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ NOTHING = Held()
 
 @dataclass(frozen=True, eq=False)
 class Credentials:
-    """What a request presents.
+    """The credentials that a request presents.
 
     Attributes:
         name: For the report of a failure.

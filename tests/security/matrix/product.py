@@ -23,7 +23,7 @@ Case = tuple[Row, Credentials, Shape]
 
 @dataclass(frozen=True)
 class Server:
-    """What is to be expected of a server.
+    """The expectations of a server.
 
     Attributes:
         name: Its name.
@@ -140,7 +140,7 @@ class Expected:
 
 
 def expected_of(server: Server, row: Row, credentials: Credentials, shape: Shape) -> Expected | None:
-    """What is to be answered; None if the case is left out."""
+    """The expected answer; None if the case is left out."""
     name = row.operation_id
     status = server.odd.get((name, shape.name), shape.status)
     if credentials.held is None and (server.rules[name] != "open" or status is not None):
@@ -175,7 +175,7 @@ def refusal_of(server: Server, row: Row, shape: Shape, held: Held) -> str | None
 
 
 def difference(expected: Expected, answer: Answer) -> str | None:
-    """How an answer differs from the one that is expected; None if it does not."""
+    """The difference between an answer and the expected one; None if there is none."""
     if answer.status != expected.status:
         return f"{answer.status} {answer.body[:120]!r} instead of {expected.status}"
     if expected.body is not None and answer.body != expected.body:

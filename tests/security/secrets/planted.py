@@ -28,7 +28,7 @@ def children_of(pid: int) -> Iterator[int]:
 
 
 def of_process(pid: int, name: str) -> bytes:
-    """What the system tells of a process; nothing if it has ended meanwhile."""
+    """The content of a process's file in `/proc`; empty if the process has ended meanwhile."""
     try:
         return Path(f"/proc/{pid}/{name}").read_bytes()
     except (FileNotFoundError, ProcessLookupError):

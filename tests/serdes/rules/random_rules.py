@@ -132,7 +132,7 @@ class Both:
         self._theirs = theirs.SchemaRegistryClient({"url": url})
 
     def differences(self, number: int, random: Random) -> list[str]:
-        """What the two do differently in a random case."""
+        """The differences between the two in a random case."""
         schema, rule_set, datum = random_case(random)
         topic = f"random-{number}"
         self._client.register(f"{topic}-value", SchemaText("AVRO", schema), rule_set=rule_set)

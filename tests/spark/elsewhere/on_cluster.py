@@ -1,4 +1,4 @@
-"""What test_elsewhere runs in a process of its own: the same functions as on one machine, on a master's workers."""
+"""The script of test_elsewhere for a cluster: the same functions as on one machine, on a master's workers."""
 
 from __future__ import annotations
 

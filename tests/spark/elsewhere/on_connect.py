@@ -1,4 +1,4 @@
-"""What test_elsewhere runs in a process of its own: the functions over Spark Connect."""
+"""The script of test_elsewhere for Spark Connect: the functions in a process of its own."""
 
 from __future__ import annotations
 

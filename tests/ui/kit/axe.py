@@ -22,7 +22,7 @@ OF_COLORS = {
 
 
 def findings(page: Page, *, colors_only: bool = False) -> list[str]:
-    """What axe-core finds, one line for each element.
+    """The findings of axe-core, one line for each element.
 
     Args:
         page: The page.

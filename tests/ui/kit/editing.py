@@ -1,4 +1,4 @@
-"""What tests of the editor share: texts to propose, and the editor's parts."""
+"""Shared parts of tests of the editor: texts to propose, and the editor's parts."""
 
 from __future__ import annotations
 

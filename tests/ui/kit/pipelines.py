@@ -203,5 +203,5 @@ def odd_port(answers: Mapping[str, Answer]) -> Iterator[tuple[str, list[str]]]:
 
 
 def seconds_ago(milliseconds: float) -> float:
-    """How long ago a time of an answer is."""
+    """The age of a time in an answer, in seconds."""
     return time.time() - milliseconds / 1000

@@ -39,7 +39,7 @@ class Watch:
         self._allowed_texts.append(text)
 
     def count(self, prefix: str) -> int:
-        """How many requests, written as `GET /subjects`, began with this text."""
+        """The number of requests, written as `GET /subjects`, that began with this text."""
         return sum(request.startswith(prefix) for request in self.requests)
 
     def watch(self, context: BrowserContext) -> None:

@@ -49,7 +49,7 @@ class Lake:
         return f"delta.`{self.folder}/t{suffix}`" if self.kind == "delta" else f"{self.table}{suffix}"
 
     def rows_of_beside(self, suffix: str) -> int | None:
-        """How many rows a table beside it has; None if there is no such table."""
+        """The number of rows in a table beside it; None if there is no such table."""
         is_there = (self.folder / f"t{suffix}").exists()
         if self.kind == "iceberg":
             is_there = self._spark.catalog.tableExists(self.beside(suffix))

@@ -84,7 +84,7 @@ def test_rows_of_keys_are_replaced_and_compacted_with_their_places(
 
 
 def physical_types(folder: Path, column: str) -> set[str]:
-    """How a column is stored in all data files."""
+    """The physical types of a column in all data files."""
     files = [file for file in folder.rglob("*.parquet") if "_delta_log" not in file.parts]
     schemas = [pq.ParquetFile(file).schema for file in files]
     columns = [schema.column(number) for schema in schemas for number in range(len(schema))]
