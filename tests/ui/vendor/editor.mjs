@@ -31,6 +31,7 @@ export {
   indentMore,
   indentSelection,
   indentWithTab,
+  invertedEffects,
   isolateHistory,
   redo,
   toggleComment,

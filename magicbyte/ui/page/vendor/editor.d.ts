@@ -59,6 +59,7 @@ export const indentOnInput: any;
 export const indentSelection: any;
 export const indentUnit: any;
 export const indentWithTab: any;
+export const invertedEffects: any;
 export const isolateHistory: any;
 export const json: any;
 export const jsonLanguage: any;

@@ -104,6 +104,61 @@ def test_a_merge_is_undone(client: httpx.Client, scratch: ServerProcess, open_pa
         expect(content(page)).to_have_text(laid_out(text).replace("\n", ""))
 
 
+@pytest.mark.parametrize("way", ["Use the merged text", "Keep my text, on top of version 2"])
+def test_undo_by_keys_takes_back_the_base_with_the_text(
+    client: httpx.Client, scratch: ServerProcess, open_page: OpenPage, way: str
+) -> None:
+    subject = f"keys-{way.partition(' ')[0].lower()}-value"
+    register(client, subject, user("a:int", "b:int"))
+    page = open_page(scratch.url)
+    mine, theirs = user("a:long", "b:int"), user("a:int", "b:int", "c:int")
+    after = mine if way.startswith("Keep") else user("a:long", "b:int", "c:int")
+    card = meet(page, client, subject, mine, theirs)
+    news, foot = page.locator(".edit-news p"), page.locator(".edit-foot")
+    button = card.get_by_role("button", name=way)
+    button.click()
+    expect(content(page)).to_be_focused()
+    expect(news).to_have_count(0)
+    page.keyboard.press("Control+z")
+    expect(content(page)).to_have_text(laid_out(mine).replace("\n", ""))
+    expect(news).to_contain_text("Version 2 came meanwhile.")
+    expect(page.get_by_text("1 edit since version 1")).to_be_visible()
+    # The toast's Undo finds nothing to take back: it must be no step, whose Undo would bring the newer base back.
+    page.get_by_role("button", name="Undo").click()
+    content(page).focus()
+    page.keyboard.press("Control+z")
+    expect(content(page)).to_have_text(laid_out(user("a:int", "b:int")).replace("\n", ""))
+    expect(news).to_contain_text("Version 2 came meanwhile.")
+    page.keyboard.press("Control+y")
+    expect(content(page)).to_have_text(laid_out(mine).replace("\n", ""))
+    page.get_by_role("button", name="Register version 3").click()
+    expect(card.get_by_role("heading", level=2)).to_have_text("Version 2 came meanwhile. Nothing was registered.")
+    card.get_by_role("button", name="Back to the editor").click()
+    page.keyboard.press("Control+y")
+    expect(content(page)).to_have_text(laid_out(after).replace("\n", ""))
+    expect(news).to_have_count(0)
+    expect(foot).to_contain_text("Registering asks for version 2 to be the latest still.")
+
+
+def test_undo_of_a_discard_takes_back_the_base_with_the_text(
+    client: httpx.Client, scratch: ServerProcess, open_page: OpenPage
+) -> None:
+    register(client, "discarded-value", user("a:int", "b:int"))
+    page = open_page(scratch.url)
+    edit(page, "discarded-value", user("a:long", "b:int"))
+    register(client, "discarded-value", user("a:int", "b:int", "c:int"))
+    news = page.locator(".edit-news p")
+    expect(news).to_contain_text("Version 2 came meanwhile.")
+    page.goto("subjects/discarded-value/edit?from=1")
+    page.get_by_role("button", name="Discard").click()
+    # The page was opened when version 2 was there.
+    expect(news).to_have_count(0)
+    content(page).focus()
+    page.keyboard.press("Control+z")
+    expect(content(page)).to_contain_text('"long"')
+    expect(news).to_contain_text("Version 2 came meanwhile.")
+
+
 def test_a_draft_that_was_put_on_top_of_a_later_version_outlives_the_page(
     client: httpx.Client, scratch: ServerProcess, open_page: OpenPage
 ) -> None:
@@ -205,6 +260,11 @@ def test_protobuf_texts_are_merged_with_their_references(
     card = page.locator(".conflict")
     expect(card.get_by_role("region", name="References")).to_contain_text('"subject":"address.proto"')
     card.get_by_role("button", name="Use the merged text").click()
+    expect(page.get_by_role("button", name="References 1")).to_be_visible()
+    expect(content(page)).to_be_focused()
+    page.keyboard.press("Control+z")
+    expect(page.get_by_role("button", name="References 0")).to_be_visible()
+    page.keyboard.press("Control+y")
     expect(page.get_by_role("button", name="References 1")).to_be_visible()
     assert text_of(page) == stored_text(client, "orders-merged", 2).replace("int64 id", "string id")
     page.get_by_role("button", name="Register version 3").click()

@@ -66,6 +66,8 @@ export function Workbench(props) {
   const [open, setOpen] = useState(/** @type {string | null} */ (null));
   const [start, setStart] = useState(startText);
   const [isSending, setSending] = useState(false);
+  const now = useRef({ draft, start });
+  now.current = { draft, start };
   const { theirs, show, close } = useTheirs(subject, began);
   const check = useCheck(subject, draft, facts.news);
   const equal = useEqualVersion(subject, draft, check.checked);
@@ -107,31 +109,33 @@ export function Workbench(props) {
     editor.current?.change(changes);
     editor.current?.focus();
   };
-  const replace = (/** @type {string} */ text, /** @type {string} */ words) => {
-    const before = editor.current?.text() ?? "";
-    editor.current?.replace(text);
-    if (before !== text) toast(words, { action: { label: "Undo", onClick: () => editor.current?.replace(before) } });
+  /**
+   * Replaces the text and other parts of the draft as one step of Undo, in the toast and in the editor. If Undo took back
+   * the text alone, an earlier text would keep the later base, and would be registered over the versions between them.
+   */
+  const replaceDraft = (/** @type {Partial<Draft>} */ part, /** @type {string} */ newStart, words = "") => {
+    const { draft, start } = now.current;
+    const { text = draft.text, ...parts } = part;
+    const names = /** @type {(keyof typeof parts)[]} */ (Object.keys(parts));
+    const before = Object.fromEntries(names.map((name) => [name, draft[name]]));
+    if (text === draft.text && names.every((name) => parts[name] === before[name])) return;
+    const set = (/** @type {Partial<Draft>} */ parts, /** @type {string} */ start) => () => {
+      change(parts);
+      setStart(start);
+      close();
+    };
+    editor.current?.replace(text, { run: set(parts, newStart), reverse: set(before, start) });
+    const undo = () => replaceDraft({ text: draft.text, ...before }, start);
+    if (words !== "") toast(words, { action: { label: "Undo", onClick: undo } });
   };
-  const restart = () => {
-    replace(startText, "The draft is discarded.");
-    change({ ...began, text: startText });
-    setStart(startText);
-  };
+  const format = () =>
+    replaceDraft({ text: formatted(draft), from: draft.from, base: draft.base }, start, "The text is laid out.");
+  const restart = () => replaceDraft({ ...began, text: startText }, startText, "The draft is discarded.");
   /** Rebases the draft onto the newer version. */
   const rebase = (/** @type {Partial<Draft>} */ part, /** @type {string} */ words) => {
     if (theirs === null) return;
-    const before = { draft, start };
     const { base, text } = theirs.draft;
-    editor.current?.replace(part.text ?? draft.text);
-    change({ ...part, from: base, base });
-    setStart(text);
-    close();
-    const undo = () => {
-      editor.current?.replace(before.draft.text);
-      change(before.draft);
-      setStart(before.start);
-    };
-    toast(words, { action: { label: "Undo", onClick: undo } });
+    replaceDraft({ ...part, from: base, base }, text, words);
   };
   // Ignore keys with Ctrl or Alt while a dialog is open: they would close it, or act behind it.
   const unlessInDialog = (/** @type {() => void} */ act) => () => document.querySelector("dialog[open]") ?? act();
@@ -154,7 +158,7 @@ export function Workbench(props) {
         `}
         <section class=${`card ed ${theirs ? "behind" : ""}`} aria-label="Proposed schema">
           <${SourceHead} draft=${draft} edits=${edits} restored=${restored} otherDraft=${otherDraft} onRestart=${restart}
-            onDialog=${setDialog} onFormat=${() => replace(formatted(draft), "The text is laid out.")} />
+            onDialog=${setDialog} onFormat=${format} />
           <${SourceEditor}
             handle=${editor} text=${draft.text} type=${draft.type} label=${`Proposed schema of ${
               subject || "a new subject"

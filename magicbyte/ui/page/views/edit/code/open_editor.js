@@ -31,16 +31,18 @@ import {
   unifiedMergeView,
 } from "../../../vendor/editor.js";
 import { marks, openMark, showMarks } from "./mark_extension.js";
+import { stepActions, withAction } from "./step_action.js";
 import { theme } from "./theme.js";
 import { completions } from "./completions.js";
 
 /**
  * @import { Change } from "../places/edits.js"
  * @import { Mark } from "./mark_extension.js"
+ * @import { StepAction } from "./step_action.js"
  * @typedef {"AVRO" | "JSON" | "PROTOBUF"} SchemaType
  * @typedef {{
  *   text: () => string,
- *   replace: (text: string) => void,
+ *   replace: (text: string, action?: StepAction) => void,
  *   change: (changes: Change[]) => void,
  *   show: (marks: Mark[]) => void,
  *   open: (key: string | null) => void,
@@ -48,7 +50,7 @@ import { completions } from "./completions.js";
  *   goTo: (offset: number, options?: {focus?: boolean}) => void,
  *   focus: () => void,
  *   close: () => void,
- * }} Editor
+ * }} Editor  `replace` runs the action; Undo and Redo of the change reverse it and run it again
  * @typedef {{
  *   root: ShadowRoot, text: string, type: SchemaType, label: string, readOnly: boolean,
  *   original: {text: string, label: string} | null,
@@ -81,6 +83,7 @@ export function openEditor(options) {
     Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (options.onRegister(), true) }])),
     keymap.of([...closeBracketsKeymap, ...historyKeymap, ...completionKeymap]),
     replacing,
+    stepActions,
     marks(options.onOpen),
     EditorState.readOnly.of(options.readOnly),
     EditorView.updateListener.of((/** @type {any} */ update) => {
@@ -95,10 +98,15 @@ export function openEditor(options) {
     : sideBySide(options, original, extensions);
   return {
     text: () => view.state.doc.toString(),
-    replace: (text) => {
+    replace: (text, action) => {
+      const isSame = text === view.state.doc.toString();
       // A change to the same text would be a step that Undo takes back without anything to see.
-      if (text === view.state.doc.toString()) return;
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, annotations: aStep() });
+      if (isSame && action === undefined) return;
+      view.dispatch({
+        changes: isSame ? [] : { from: 0, to: view.state.doc.length, insert: text },
+        effects: action === undefined ? [] : withAction.of(action),
+        annotations: aStep(),
+      });
     },
     change: (changes) => view.dispatch({ changes, userEvent: "input.remedy", annotations: aStep() }),
     show: (shown) => {
