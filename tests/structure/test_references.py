@@ -31,6 +31,7 @@ from magicbyte.security.tls.settings import TlsSettings
 from registry.settings import RegistrySettings
 from rest_proxy.rules.settings import RuleProperties
 from rest_proxy.settings import RestProxySettings
+from rest_proxy.settings.properties import RestProxyProperties
 from serdes.console.outcome import Ended
 from spark_avro.pipeline.file.pipeline import Pipeline
 from tools.help_pages import help_pages
@@ -38,7 +39,7 @@ from tools.references import DOCS, PAGES, REFERENCES, marks, with_reference
 
 OF_SERVERS = (
     RegistrySettings,
-    RestProxySettings,
+    RestProxyProperties,
     RuleProperties,
     PageSettings,
     HttpSettings,
@@ -174,8 +175,9 @@ def test_a_property_is_described_and_its_default_is_read_as_the_default(owner: A
     default = field.get_default(call_default_factory=True)
     if shown.startswith("`") and shown.partition("`")[2].partition("`")[0] == written(default):
         given = {name: written(default)}
-        others = {"bootstrap.servers": "localhost:9092"} if owner is RestProxySettings else {}
-        assert getattr(owner.from_properties(others | given), attribute_of(owner, name)) == default
+        is_proxy = owner is RestProxyProperties
+        server, others = (RestProxySettings, {"bootstrap.servers": "localhost:9092"}) if is_proxy else (owner, {})
+        assert getattr(server.from_properties(others | given), attribute_of(owner, name)) == default
 
 
 def attribute_of(owner: Any, name: str) -> str:
@@ -197,8 +199,8 @@ def attribute_of(owner: Any, name: str) -> str:
         (PageSettings, "magicbyte.ui.name", "a text of at most 40 characters |  |"),
         (RegistrySettings, "magicbyte.incompatible.error.code", "409 or 40901 | `409` |"),
         (RegistrySettings, "request.timeout.ms", "milliseconds, at least 1 | `600000` (10 min) |"),
-        (RestProxySettings, "bootstrap.servers", "`HOST:PORT`, with commas between | required |"),
-        (RestProxySettings, "producer.acks", "0 or 1 or -1 or all | `all` |"),
+        (RestProxyProperties, "bootstrap.servers", "`HOST:PORT`, with commas between | required |"),
+        (RestProxyProperties, "producer.acks", "0 or 1 or -1 or all | `all` |"),
     ],
 )
 def test_a_row_has_type_unit_and_default(owner: Any, name: str, row: str) -> None:
