@@ -8,24 +8,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.plural import plural
 from magicbyte.operations.failures import Unreachable
 from magicbyte.operations.mirror.feed import Event
+from magicbyte.operations.mirror.guards import (
+    doubt_of,
+    require_deletable,
+    require_feed,
+    require_no_conflict,
+    require_same_mirror,
+)
 from magicbyte.operations.mirror.mark import FOLLOWING, Anchor, Mark, settings_name
 from magicbyte.operations.mirror.metrics import MirrorMetrics
 from magicbyte.operations.mirror.naming import Naming, Placed, placed
-from magicbyte.operations.mirror.origin import Origin, Seen
+from magicbyte.operations.mirror.origin import Origin
 from magicbyte.operations.mirror.plan import Plan, Scope, mirrored_mode, plan_changes
+from magicbyte.operations.mirror.source_part import read_part
 from magicbyte.operations.mirror.target import Fenced, Target
 from magicbyte.operations.mirror.target_state import TargetState, subjects_of
 from registry.feed.export import GLOBAL_SETTINGS
 from registry.state.model import SubjectName, context_of, parse_subject
 from registry.state.resolve import settings_key
-
-#: How many conflicts and extra versions an error lists.
-_LISTED = 10
-#: A polled source that lost so many versions, and this part of them, was probably set back.
-_MANY, _MOST_LOST = 20, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,10 @@ class Mirroring:
     def _root(self) -> str:
         return self._options.naming.root
 
+    @property
+    def _names(self) -> tuple[str, str]:
+        return self._source.name, self._target.name
+
     def attach(self) -> None:
         """Read the target, and take over from an earlier mirror; afterwards, only read it if a write has failed.
 
@@ -101,7 +107,7 @@ class Mirroring:
     def _take_over(self, epoch: int, stored: Mark | None) -> None:
         mark = self.mark
         if stored is not None and not self._options.adopt:
-            self._require_same(stored)
+            require_same_mirror(stored, mark, self._target.name, self._log_id)
         if stored is not None:
             mark = replace(stored, source=mark.source, naming=mark.naming, deletes=mark.deletes)
             if self._options.adopt and stored != mark:
@@ -110,23 +116,6 @@ class Mirroring:
         mark = replace(mark, writer=uuid.uuid4().hex)
         self._target.write(self._root, epoch + 1, (), mark)
         self._epoch, self.mark = epoch + 1, mark
-
-    def _require_same(self, stored: Mark) -> None:
-        if stored.state != FOLLOWING:
-            raise Failure(
-                f"{self._target.name} was promoted; a mirror would delete what was written there since. Mirror the "
-                "other way, or pass --adopt to make it a standby again"
-            )
-        if (stored.naming, stored.deletes) != (self.mark.naming, self.mark.deletes):
-            raise Failure(
-                f"{self._target.name} is mirrored with other --context, --subjects, --rename or --no-deletes; use "
-                "those again, or pass --adopt to change them"
-            )
-        if stored.source != self.mark.source and stored.log_id != self._log_id():
-            raise Failure(
-                f"context {self._root} of {self._target.name} is mirrored from {stored.source}; use another --context, "
-                f"or pass --adopt to mirror {self.mark.source} there"
-            )
 
     def _log_id(self) -> str | None:
         return self._source.head().log_id if self._source.has_feed() else None
@@ -147,8 +136,9 @@ class Mirroring:
         if reason:
             self._tell(f"full sync of {self._source.name} to {self._target.name}: {reason}")
         seen = self._source.read()
-        self._require_feed(seen)
-        doubt = self._doubt(seen, polled=polled)
+        if not self._may_delete:
+            require_feed(self.mark, seen, self._source.name)
+        doubt = doubt_of(self.mark, self._held, seen, polled=polled)
         if doubt and not strict:
             self._tell(doubt)
         is_first = self.mark.offset is None
@@ -164,8 +154,10 @@ class Mirroring:
             "which is not mirrored"
             for one, target in plan.held_back
         ]
-        self._require_no_conflict(plan)
-        self._require_deletable(plan, strict=strict or is_first or bool(doubt), polled=polled)
+        require_no_conflict(plan, *self._names)
+        if not self._may_delete:
+            is_strict = strict or is_first or bool(doubt)
+            require_deletable(plan, self._held, self._names, strict=is_strict, polled=polled)
         mark = self._with_modes(self._with_contexts(contexts), part, scope, whole=True)
         # A log that was replaced does not have the change.
         anchor = None if strict or doubt else self.mark.anchor
@@ -196,7 +188,7 @@ class Mirroring:
         if not names:
             self._note(mark)
             return 0
-        part = self._read_part(names, last.offset)
+        part = read_part(self._source, names, last.offset, self.mark, self._held)
         contexts = {self._options.naming.context(context_of(name)) for name in (*names, *part.subjects)}
         named = {self._options.naming.subject(name) for name in (*names, *part.subjects) if parse_subject(name).name}
         scope = self._scope(named, frozenset(context for context in contexts if context is not None))
@@ -204,7 +196,7 @@ class Mirroring:
         if plan.held_back:
             # They have changed before, and became what they were.
             return self.sync_all(reason="versions refer to others that were replaced")
-        self._require_no_conflict(plan)
+        require_no_conflict(plan, *self._names)
         mark = replace(mark, closure=self._closure((*self.mark.closure, *part.subjects)))
         known = self._with_contexts(scope.contexts)
         mark = self._with_modes(replace(mark, contexts=known.contexts, before=known.before), part, scope, whole=False)
@@ -223,33 +215,6 @@ class Mirroring:
     def forget_target(self) -> None:
         """Read the target again at the next `attach`: what was written is unknown."""
         self._held = None
-
-    def _read_part(self, names: Iterable[str], offset: int) -> Placed:
-        """Read subjects with their contexts' settings, and what they refer to as far as the target does not have it."""
-        assert self._held is not None
-        asked: set[str] = set()
-        missing = _with_settings(names)
-        seen = Seen(self._source.read_names(missing, offset).state)
-        naming, known = self._options.naming, self.mark.closure
-        while True:
-            asked |= missing
-            part = placed(seen.state, naming, (*known, *asked))
-            missing = {
-                name
-                for name, number in part.missing
-                if name not in asked and naming.has_place(name) and not self._follows(name, number)
-            }
-            if not missing:
-                return part
-            missing = _with_settings(missing)
-            seen = Seen(self._source.read_names(asked | missing, offset).state)
-
-    def _follows(self, name: str, number: int) -> bool:
-        """Tell whether the target has a version of the source, and its subject is mirrored."""
-        assert self._held is not None
-        naming = self._options.naming
-        is_mirrored = naming.is_chosen(name) or name in self.mark.closure
-        return is_mirrored and (naming.subject(name), number) in self._held.versions
 
     def _concerns(self, name: str) -> bool:
         naming = self._options.naming
@@ -321,59 +286,10 @@ class Mirroring:
     def _note(self, mark: Mark) -> None:
         self.mark, self._has_unsaved_mark = mark, True
 
-    def _require_feed(self, seen: Seen) -> None:
-        """Check that a source which had a change feed still has it: else something answers in its place."""
-        if self.mark.log_id and not seen.log_id and not self._may_delete:
-            raise Unreachable(
-                f"{self._source.name} had a change feed, and has none now. If it is another registry from now on, or "
-                "the mirror's user has lost DESCRIBE on the registry, give the right back, or pass --adopt"
-            )
-
-    def _doubt(self, seen: Seen, *, polled: bool) -> str:
-        """A sign that the source is not the followed one, or was set back; empty if there is none."""
-        mark, held = self.mark, self._held
-        if mark.log_id and seen.log_id != mark.log_id:
-            return f"the log of the source is another one, its id is {seen.log_id} and was {mark.log_id}"
-        if mark.offset is not None and seen.offset < mark.offset:
-            return f"the source was set back: it ends at offset {seen.offset} and had offset {mark.offset}"
-        if polled and held is not None and held.versions and not seen.state.versions:
-            return "the source has no schemas"
-        return ""
-
-    def _require_no_conflict(self, plan: Plan) -> None:
-        if plan.conflicts:
-            raise Failure(
-                f"{plural(len(plan.conflicts), 'conflict')} between {self._source.name} and {self._target.name}, "
-                f"nothing is written: {_listed(plan.conflicts)}"
-            )
-
-    def _require_deletable(self, plan: Plan, *, strict: bool, polled: bool) -> None:
-        assert self._held is not None
-        lost = len(plan.extras)
-        if self._may_delete or not lost:
-            return
-        if strict or (polled and lost >= _MANY and lost > _MOST_LOST * len(self._held.versions)):
-            named = [f"{subject} version {number} (id {schema_id})" for subject, number, schema_id in plan.extras]
-            raise Failure(
-                f"{self._target.name} has {plural(lost, 'version')} that {self._source.name} lacks, nothing is written:"
-                f" {_listed(named)}. If they are wanted, restore them there, or mirror into a context of its own with "
-                "--context NAME, or keep them with --no-deletes. If not, pass --adopt, which deletes them"
-            )
-
 
 def anchor_of(event: Event) -> Anchor:
     """Return the facts of a change that a mark remembers."""
     return Anchor(event.offset, event.kind, event.subject or "", int(event.data.get("ts") or 0))
-
-
-def _with_settings(names: Iterable[str]) -> set[str]:
-    """Names and those of their contexts' settings: a scope has both, and what was not read would be removed."""
-    return {name for one in names for name in (one, settings_name(settings_key(f":{context_of(one)}:")))}
-
-
-def _listed(texts: Sequence[str]) -> str:
-    more = f"; and {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
-    return "; ".join(texts[:_LISTED]) + more
 
 
 def _counted(plan: Plan) -> str:
