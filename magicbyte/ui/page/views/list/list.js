@@ -4,28 +4,26 @@ import { listingRow } from "../../state/listing_columns.js";
 import { firstRows, listingError, listingHead, needListing, readListing } from "../../state/live_listing.js";
 import { useKeys } from "../../parts/keyboard.js";
 import { Chip, LinkButton } from "../../parts/buttons.js";
-import { Shown } from "../../parts/hostile.js";
 import { Icon } from "../../parts/icon.js";
 import { Failure, Loading, NotServed } from "../../parts/states.js";
 import { useRights } from "../../parts/use_rights.js";
 import { isMissingRoute } from "../../api/transport.js";
 import { goTo, href, setQuery } from "../../state/routes.js";
-import { matching, namesOf, sorted } from "../../search/matching.js";
+import { matching, sorted } from "../../search/matching.js";
 import { readQuery } from "../../search/query.js";
 import { useFound } from "../../search/use_found.js";
 import { context, may, overview } from "../../state/signals.js";
-import { counted as countedOf } from "../../text/counted.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { EmptyRegistry } from "./empty_registry.js";
 import { ExportMenu } from "./exporting.js";
 import { NothingFound } from "./nothing_found.js";
 import { Peek } from "./peek.js";
+import { RegistrySummary } from "./registry_summary.js";
 import { SelectedBar } from "./selected_bar.js";
 import { SubjectTable } from "./table.js";
+import { useTyped } from "./use_typed.js";
 import { subjectHref } from "../../state/subject_href.js";
 import { grouped } from "../../text/grouped.js";
-
-const URL_DELAY_MS = 250;
 
 /** Resolves when the list has rows to show. */
 export const ready = () => firstRows();
@@ -228,88 +226,6 @@ function ListPage({ listing, all, query }) {
           `}
       </div>
   `;
-}
-
-/** The panel's content while no row is chosen. @param {{listing: import("../../api/types.d.ts").Overview}} props */
-function RegistrySummary({ listing }) {
-  const names = namesOf(listing);
-  const { count, versions, newest } = useMemo(() => summary(listing, context.value), [listing, context.value]);
-  return html`
-    <h2>${context.value ? `Context ${context.value}` : "This registry"}</h2>
-    <p class="dim s num">${countedOf(count, "subject")}${hasOverview() &&
-      `, ${countedOf(versions, "version")}`}</p>
-    ${hasOverview() && html`<section class="peek-part"><h3>Changed last</h3>
-          ${
-      newest.map((at) => {
-        const facts = listingRow(listing, at);
-        return facts && html`
-          <a class="fld" key=${facts.subject}
-            href=${subjectHref(facts)}><span class="mono anywhere"><${Shown} text=${names
-              .name[at]} /></span><span class="dim num">v${facts.version}</span></a>
-        `;
-      })
-    }
-        </section>`}
-    <p
-      class="xs faint hint"><kbd>j</kbd> <kbd>k</kbd> or a click on a row shows its fields here. <kbd>?</kbd> shows all keys.</p>
-  `;
-}
-
-const MOST_NEWEST = 8;
-
-/**
- * The live subjects of a context: their number, their versions, and the rows that changed last.
- * @param {import("../../api/types.d.ts").Overview} listing
- * @param {string} inContext
- */
-function summary(listing, inContext) {
-  const names = namesOf(listing);
-  /** @type {number[]} */
-  const newest = [];
-  let [count, versions] = [0, 0];
-  for (let at = 0; at < listing.subject.length; at++) {
-    if (names.context[at] !== inContext || listing.deleted[at]) continue;
-    count++;
-    versions += listing.versions[at] ?? 0;
-    // Insert instead of sorting: a sort of all rows would delay the first paint.
-    const time = listing.ts[at] ?? 0;
-    let place = newest.length;
-    while (place > 0 && time > (listing.ts[newest[place - 1]] ?? 0)) place--;
-    if (place < MOST_NEWEST) newest.splice(place, 0, at);
-    if (newest.length > MOST_NEWEST) newest.pop();
-  }
-  return { count, versions, newest };
-}
-
-/**
- * The typed text: visible at once, and in the URL after a short delay or before the user leaves.
- * @param {string} inUrl
- * @returns {[string, (text: string) => void, () => void]}
- */
-function useTyped(inUrl) {
-  const [typed, setTyped] = useState(inUrl);
-  const written = useRef(inUrl);
-  const timer = useRef(0);
-  const newest = useRef(inUrl);
-  useEffect(() => {
-    if (inUrl === written.current) return;
-    written.current = inUrl;
-    newest.current = inUrl;
-    setTyped(inUrl);
-  }, [inUrl]);
-  const write = () => {
-    clearTimeout(timer.current);
-    if (newest.current === written.current) return;
-    written.current = newest.current;
-    setQuery({ q: newest.current, peek: null });
-  };
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return [typed, (text) => {
-    setTyped(text);
-    newest.current = text;
-    clearTimeout(timer.current);
-    timer.current = setTimeout(write, URL_DELAY_MS);
-  }, write];
 }
 
 /**
