@@ -16,7 +16,7 @@ from registry.decide.delete import decide_delete_subject, decide_undelete
 from registry.feed.changes import changes_since
 from registry.log.memory import MemoryLog
 from registry.log.port import LogEntry
-from registry.state import records, view
+from registry.state import records
 from registry.state.identity import digest_of
 from registry.state.model import Content
 from registry.state.view import View
@@ -77,7 +77,7 @@ def test_a_batch_is_applied_without_decoding_its_versions(monkeypatch: pytest.Mo
     committer = Committer(MemoryLog(), View())
     # All in one batch: each is decided on what the ones before it left.
     futures = [committer.submit(register("s", "AVRO", f'"{name}"')) for name in ("int", "long", "float", "double")]
-    monkeypatch.setattr(view.records, "decode_version", not_again)
+    monkeypatch.setattr(records, "decode_version", not_again)
     committer.start()
     assert [future.result(10).number for future in futures] == [1, 2, 3, 4]
     committer.stop()

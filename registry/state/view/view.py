@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 import logging
-import re
 import threading
-from collections import Counter, deque
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 from msgspec.structs import replace
 
-from magicbyte.security.rights.rule import Rule
 from registry.log.port import BEGINNING, LogEntry, Offset, Record
 from registry.state import records
-from registry.state.model import (
-    MODES,
-    Config,
-    MirrorMark,
-    Posted,
-    RuleOrigin,
-    Version,
-    context_of,
-    in_bounds,
-)
-from registry.state.overlay import Table
+from registry.state.model import Posted, Version, context_of, in_bounds
 from registry.state.records import Key, OutOfBounds, Undecodable
-from registry.state.tables import Tables
-from registry.state.versions import Versions
+from registry.state.view.recent_entries import Applied, RecentEntries
+from registry.state.view.settings import Settings
+from registry.state.view.tables import Tables
 
 log = logging.getLogger("magicbyte.registry.view")
 
-#: How many recent entries a view keeps.
-RECENT_ENTRIES = 5000
 
-
-class Applied(NamedTuple):
-    """An entry of the log without its schema text, which the version keeps."""
-
-    offset: Offset
-    key: Key
-    value: dict[str, Any] | None
-    timestamp: int
-
-
-class View(Versions):
+class View(Settings):
     """Subjects, ids, configs and modes, as the log's records define them.
 
     `apply` never fails on a record: a record that cannot be read is counted, logged and skipped. It parses no schema
@@ -56,7 +33,7 @@ class View(Versions):
     """
 
     def __init__(self, base: View | None = None) -> None:
-        super().__init__(base.tables if base else None)
+        super().__init__(base)
         self._base = base
         #: Held while the state changes.
         self.still = threading.Lock()
@@ -69,16 +46,8 @@ class View(Versions):
         self.settled_offset: Offset = base.settled_offset if base else BEGINNING
         #: The last mark of a node that posts changes to webhooks; None if there is none.
         self.posted: Posted | None = base.posted if base else None
-        #: The offset of the last change of the access rules.
-        self.rules_offset: Offset = base.rules_offset if base else BEGINNING
-        #: The access rules of an unfinished change of several rules; None if there is no such change.
-        self._rule_changes: list[tuple[Rule, RuleOrigin | None]] | None = None
-        #: The keys of access rule records that cannot be read, and the fault in each.
-        self.broken_rules: dict[bytes, str] = {}
         #: The last entries applied, for readers that follow the changes.
-        self.recent: deque[Applied] = deque(maxlen=RECENT_ENTRIES)
-        #: The offset up to which compaction may have removed entries before they were read.
-        self._recent_after: Offset = BEGINNING
+        self.recent = RecentEntries()
         #: How many records were skipped, or could not be stored under the id that they claim, by reason.
         self.passed_over: Counter[str] = Counter()
 
@@ -86,44 +55,11 @@ class View(Versions):
         """A view with this view as its base."""
         return View(self)
 
-    # Reads, besides those of versions
+    # Reads, besides those of versions and settings
 
     def may_see(self, _subject: str) -> bool:
         """Tell whether the reader of this view may see a subject; see `VisibleView`."""
         return True
-
-    def contexts(self) -> list[str]:
-        """The contexts except the default one, sorted."""
-        return sorted(list(self.tables.contexts))  # noqa: C414  the copy is one step, the sort is not
-
-    def config(self, subject: str | None) -> Config | None:
-        """The config set for a subject or context; None asks for the global one."""
-        return self.tables.configs.get(subject)
-
-    def configured(self) -> list[str]:
-        """The subjects and contexts that have a config of their own."""
-        return [name for name in list(self.tables.configs) if name is not None]
-
-    def with_modes(self) -> list[str]:
-        """The subjects and contexts that have a mode of their own."""
-        return [name for name in list(self.tables.modes) if name is not None]
-
-    def mode(self, subject: str | None) -> str | None:
-        """The mode set for a subject or context; None asks for the global one."""
-        return self.tables.modes.get(subject)
-
-    def mirrors(self) -> dict[str, MirrorMark]:
-        """The marks of mirrors, by the context that each writes into."""
-        marks = ((context, self.tables.mirrors.get(context)) for context in sorted(list(self.tables.mirrors)))  # noqa: C414
-        return {context: mark for context, mark in marks if mark is not None}
-
-    def rules(self) -> list[Rule]:
-        """The access rules, in no order."""
-        return list(self.tables.rules)
-
-    def rule_origin(self, rule: Rule) -> RuleOrigin | None:
-        """The author and time of an access rule; None if there is no such rule."""
-        return self.tables.rules.get(rule)
 
     def key_bytes(self, key: Key) -> bytes:
         """The key's bytes as the log has them; for a new record, as this server writes them.
@@ -138,27 +74,8 @@ class View(Versions):
         return self.tables.raw_keys.get(key) or (records.encode_key(key),)
 
     def entries_after(self, offset: Offset, *, compacted: bool = False) -> list[Applied] | None:
-        """The entries applied after an offset; None if they are not all at hand.
-
-        Args:
-            offset: The offset.
-            compacted: Accept that compaction has removed entries whose keys were written again later.
-        """
-        # Followers ask for the last few of thousands, and there may be thousands of followers.
-        entries = []
-        try:
-            for entry in reversed(self.recent):
-                if entry.offset <= offset:
-                    break
-                entries.append(entry)
-            entries.reverse()
-        except RuntimeError:  # the committer has just added one
-            entries = [entry for entry in list(self.recent) if entry.offset > offset]
-        # Entries that have been dropped meanwhile are noticed here.
-        first = self.recent[0].offset - 1 if len(self.recent) == RECENT_ENTRIES else BEGINNING
-        if offset < first or (offset < self._recent_after and not compacted):
-            return None
-        return entries
+        """The entries applied after an offset; None if they are not all at hand; see `RecentEntries`."""
+        return self.recent.after(offset, compacted=compacted)
 
     # The only methods that change the state: `apply`, and those that apply many entries at once
 
@@ -185,8 +102,7 @@ class View(Versions):
                 self._apply_decoded(decoded, entry)
         except Undecodable as error:
             self._count(error.reason, entry, f"skipped ({error.reason}): {error}")
-            if _RULE_KEY.search(entry.key or b""):
-                self._note_broken_rule(entry, error)
+            self._note_broken_rule(entry, error)
         except MemoryError:
             # A lack of memory says nothing about the record, which may have been acknowledged, so it is not skipped.
             raise
@@ -212,15 +128,11 @@ class View(Versions):
         # The writer took the key's bytes from `key_bytes`, so there are no new bytes to remember.
         adds = self._put_version(version, entry)
         if self._base is None:
-            self._note(version, entry.offset)
+            self.recent.note(version, entry.offset)
         elif not adds:
             self._added = None
         elif self._added is not None:
             self._added.append(version)
-
-    def _note(self, version: Version, offset: Offset) -> None:
-        key = Key(records.SCHEMA, version.subject, version.number)
-        self.recent.append(Applied(offset, key, _summary(version), version.timestamp))
 
     def apply_record(self, record: Record, offset: Offset | None = None) -> None:
         """Apply a record that was appended at an offset; without an offset, as the log's next record."""
@@ -243,7 +155,7 @@ class View(Versions):
             self.references_moved = overlay.references_moved
             for offset, version in enumerate(overlay._added, first):
                 self._add_digest(version)
-                self._note(version, offset)
+                self.recent.note(version, offset)
             self.offset = first + len(overlay._added) - 1
 
     def become(self, other: View, offset: Offset) -> None:
@@ -263,7 +175,8 @@ class View(Versions):
         self._rule_changes, self.broken_rules = other._rule_changes, other.broken_rules
         self.passed_over = other.passed_over
         # Compaction has removed some of the changes that led to the new state.
-        self.recent, self._recent_after = other.recent, offset
+        other.recent.compacted_until = offset
+        self.recent = other.recent
         with self._digesting:
             self._digests = None
             self.tables = other.tables
@@ -343,31 +256,6 @@ class View(Versions):
             if version.deleted:
                 self._remove(version.subject, version.number)
 
-    def _apply_config(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
-        if value is None:
-            self.tables.configs.pop(key.subject, None)
-            return
-        try:
-            self.tables.configs[key.subject] = Config.from_json(value)
-        except TypeError as error:
-            raise Undecodable(f"a CONFIG value is malformed: {error}") from None
-
-    def _apply_mode(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
-        mode = None if value is None else value.get("mode")
-        if mode is None:
-            self.tables.modes.pop(key.subject, None)
-        elif isinstance(mode, str) and mode in MODES:
-            self.tables.modes[key.subject] = mode
-        else:
-            raise Undecodable(f"unknown mode {mode!r}")
-
-    def _apply_context(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
-        assert key.subject is not None
-        if value is None:
-            self.tables.contexts.pop(key.subject, None)
-        else:
-            self.tables.contexts[key.subject] = True
-
     def _apply_settled(self, _key: Key, _value: dict[str, Any] | None, entry: LogEntry) -> None:
         self.settled_offset = entry.offset
 
@@ -391,59 +279,6 @@ class View(Versions):
             raise OutOfBounds(f"context {key.subject!r}", "maxId", highest)
         self._raise_highest_id(key.subject, highest)
 
-    def _apply_mirror(self, key: Key, value: dict[str, Any] | None, _entry: LogEntry) -> None:
-        assert key.subject is not None
-        if value is None:
-            self.tables.mirrors.pop(key.subject, None)
-        else:
-            self.tables.mirrors[key.subject] = records.decode_mirror(value)
-
-    def _apply_rule(self, key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
-        assert key.rule is not None
-        change = key.rule, None if value is None else records.decode_rule_origin(value)
-        if self._rule_changes is not None:
-            self._rule_changes.append(change)
-        else:
-            _change_rules(self.tables.rules, [change])
-            self.rules_offset = entry.offset
-        if entry.key is not None:
-            self.broken_rules.pop(entry.key, None)
-
-    def _apply_rule_set(self, _key: Key, value: dict[str, Any] | None, entry: LogEntry) -> None:
-        """Begin or end a change of several access rules; readers see the whole change or nothing."""
-        changes = self._rule_changes or []
-        if value is not None and value.get("open") is True:
-            self._rule_changes = changes
-            return
-        self._rule_changes = None
-        if not changes:
-            return
-        table = self.tables.rules
-        if isinstance(table, dict):
-            # Other threads may be reading the rules, so change a copy.
-            table = table.copy()
-        _change_rules(table, changes)
-        self.tables.rules, self.rules_offset = table, entry.offset
-
-    def _note_broken_rule(self, entry: LogEntry, error: Undecodable) -> None:
-        """Record that an access rule could not be read; it may deny something."""
-        if entry.key is None or entry.value is None:
-            self.broken_rules.pop(entry.key or b"", None)
-        else:
-            self.broken_rules[entry.key] = f"offset {entry.offset}: {error}"
-
-
-#: The part of a key that marks an access rule, even if the rest of the key is malformed.
-_RULE_KEY = re.compile(rb'"keytype"\s*:\s*"%b"' % records.RULE.encode())
-
-
-def _change_rules(table: Table[Rule, RuleOrigin], changes: Iterable[tuple[Rule, RuleOrigin | None]]) -> None:
-    for rule, origin in changes:
-        if origin is None:
-            table.pop(rule, None)
-        else:
-            table[rule] = origin
-
 
 _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None]] = {
     records.SCHEMA: View._apply_schema,  # noqa: SLF001  the class's own table
@@ -459,8 +294,3 @@ _HANDLERS: dict[str, Callable[[View, Key, dict[str, Any] | None, LogEntry], None
     records.RULE: View._apply_rule,  # noqa: SLF001
     records.RULE_SET: View._apply_rule_set,  # noqa: SLF001
 }
-
-
-def _summary(version: Version) -> dict[str, Any]:
-    """A version's id, type and state, without its content."""
-    return {"id": version.schema_id, "schemaType": version.schema_type, "deleted": version.deleted}

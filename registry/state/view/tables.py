@@ -7,8 +7,8 @@ from typing import overload
 
 from magicbyte.security.rights.rule import Rule
 from registry.state.model import Config, MirrorMark, RuleOrigin, Version
-from registry.state.overlay import Layer, Table, layer_over
 from registry.state.records import Key
+from registry.state.view.overlay import Layer, Table, layer_over
 
 #: A subject and a version number.
 SubjectVersion = tuple[str, int]

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from registry.state.identity import digest_of, same_identity
 from registry.state.model import DEFAULT_CONTEXT, LATEST, Content, Version, context_of, kept_form, subject_in
-from registry.state.overlay import Table
-from registry.state.tables import Held, Identity, SubjectVersion, Tables
+from registry.state.view.overlay import Table
+from registry.state.view.tables import Held, Identity, SubjectVersion, Tables
 
 K = TypeVar("K")
 
