@@ -61,7 +61,7 @@ def require_feed(mark: Mark, seen: Seen, source: str) -> None:
 
 
 def doubt_of(mark: Mark, held: TargetState, seen: Seen, *, polled: bool) -> str:
-    """Why the source may be another one, or an earlier one, than the one that was followed; empty if it is not."""
+    """A sign that the source is not the followed one, or was set back; empty if there is none."""
     if mark.log_id and seen.log_id != mark.log_id:
         return f"the log of the source is another one, its id is {seen.log_id} and was {mark.log_id}"
     if mark.offset is not None and seen.offset < mark.offset:
