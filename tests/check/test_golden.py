@@ -81,6 +81,7 @@ def references(tree: Tree, file: SchemaFile) -> tuple[Reference, ...]:
     return tuple(Reference(target.name, target.file.subject, 1) for target in tree.targets(file) if target.file)
 
 
+@pytest.mark.slow
 def test_the_registry_and_the_checker_agree(own_registry: str):
     every = list(cases())
     assert len(every) > 500

@@ -33,6 +33,7 @@ def rule_set(*rules: dict[str, Any]) -> dict[str, Any]:
     return {"domainRules": list(rules)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [

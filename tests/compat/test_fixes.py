@@ -122,6 +122,7 @@ def test_the_fixes_for_avro_clear_the_verdict():
     assert counts["mended"] >= 0.85 * counts["incompatible"]
 
 
+@pytest.mark.slow
 def test_the_fixes_for_protobuf_clear_the_verdict():
     counts: Counter[str] = Counter()
 
@@ -137,6 +138,7 @@ def test_the_fixes_for_protobuf_clear_the_verdict():
     assert counts["mended"] >= 0.5 * counts["incompatible"]
 
 
+@pytest.mark.slow
 def test_the_fixes_for_json_schema_clear_the_verdict():
     counts: Counter[str] = Counter()
     for seed in range(250):

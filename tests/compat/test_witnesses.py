@@ -152,6 +152,7 @@ def test_jsonschema_refuses_the_shown_datum():
             assert not jsonschema.validators.validator_for(reader)(reader).is_valid(instance)
 
 
+@pytest.mark.slow
 def test_random_breaks_of_avro_have_a_datum():
     counts: Counter[str] = Counter()
 

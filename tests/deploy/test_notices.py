@@ -58,6 +58,7 @@ def _stop(server: subprocess.Popen[bytes], manager: Manager) -> int:
     return server.wait(30)
 
 
+@pytest.mark.slow
 def test_a_registry_is_ready_after_the_replay_and_gives_no_sign_while_its_reader_is_stuck(
     start: Start, manager: Manager, postgresql: str, tmp_path: Path
 ) -> None:

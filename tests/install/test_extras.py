@@ -150,6 +150,7 @@ def test_a_file_imports_only_libraries_of_its_extras(file: str):
     assert used <= allowed
 
 
+@pytest.mark.slow
 def test_every_extra_uses_all_its_distributions():
     used = {distribution_of(module) for file in files() for module in imported_modules(file)}
     asked = CORE.union(*(EXTRAS[extra] for extra in EXTRAS if extra not in {"all", "dev"}))

@@ -18,6 +18,7 @@ def pair(scrapes: list[Scrape]) -> list[Scrape]:
     return [scrape for scrape in scrapes if scrape.program == "registry"][:2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "labels", "leader", "follower"),
     [
@@ -38,6 +39,7 @@ def test_a_node_counts_its_own_work(
     assert [value(scrape, name, **labels) for scrape in pair] == [leader, follower]
 
 
+@pytest.mark.slow
 def test_both_nodes_see_the_same_log(pair: list[Scrape]) -> None:
     ends = {value(scrape, "magicbyte_registry_end_offset") for scrape in pair}
     assert len(ends) == 1

@@ -20,6 +20,7 @@ def full_name(name: str, kind: str) -> str:
     return f"{name}_total" if kind == "counter" else name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_every_metric_of_a_scrape_is_declared(program: str, scrapes: list[Scrape]) -> None:
     metrics = of_program(program)
@@ -34,6 +35,7 @@ def test_every_metric_of_a_scrape_is_declared(program: str, scrapes: list[Scrape
         assert labels == set(metric.labels) - {"topic"} or labels == set(metric.labels), family.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_every_declared_metric_is_in_a_scrape(program: str, scrapes: list[Scrape]) -> None:
     met = {

@@ -57,6 +57,7 @@ def names_and_labels(scrapes: list[Scrape]) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_rules_and_panels_use_only_metrics_of_real_servers(scrapes: list[Scrape]) -> None:
     found = names_and_labels(scrapes)
     problems = []

@@ -61,6 +61,7 @@ def test_the_error_names_an_incomplete_line(line: dict[str, object], fault: str)
         State.of_lines([line])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "error", "text"),
     [

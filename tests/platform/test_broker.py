@@ -201,6 +201,7 @@ def test_one_line_says_that_the_folder_cannot_be_made(tmp_path: Path) -> None:
     assert str(failed.value) == f"the data folder {tmp_path / 'file' / 'kafka'} cannot be used: Not a directory"
 
 
+@pytest.mark.slow
 @kraft_only
 def test_the_broker_command_runs_until_its_stop_signal(tmp_path: Path) -> None:
     port = free_port()

@@ -101,6 +101,7 @@ def memory_folders() -> set[str]:
 USER = {"type": "record", "name": "User", "fields": [{"name": "username", "type": "string"}]}
 
 
+@pytest.mark.slow
 def test_the_oldest_session_works_to_the_letter_and_nothing_is_left() -> None:
     before = memory_folders()
     with running("--ephemeral") as up:

@@ -59,6 +59,7 @@ def project(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     return run
 
 
+@pytest.mark.slow
 def test_servers_are_as_new_for_each_test(project: Callable[..., subprocess.CompletedProcess[str]]):
     done = project(
         """
@@ -150,6 +151,7 @@ def test_mock_urls_find_the_real_registry():
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
+@pytest.mark.slow
 def test_secured_servers(project: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path):
     (tmp_path / "conftest.py").write_text(
         "import pytest\n\n@pytest.fixture(scope='session')\ndef magicbyte_secure():\n    return True\n"

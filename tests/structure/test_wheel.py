@@ -34,6 +34,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     return build
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_packages_and_nothing_else(build: Callable[..., Path]) -> None:
     with zipfile.ZipFile(build()) as archive:
         names = archive.namelist()

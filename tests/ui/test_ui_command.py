@@ -268,6 +268,7 @@ def test_reading_alone(folder: Path) -> None:
         assert http.get("/ui/rest/topics").status_code == 200
 
 
+@pytest.mark.slow
 def test_the_credentials_of_the_settings_are_for_who_has_none(registry: ServerProcess, folder: Path) -> None:
     with prefixing(registry.url, asks_for_password=True) as url:
         with running_ui(folder, url) as http:

@@ -19,6 +19,7 @@ from tests.compat.avro.evolutions import apache_can_judge, apache_reads, data, e
 WITNESSED = 0.98
 
 
+@pytest.mark.slow
 def test_readers_read_data_of_compatible_schemas_and_only_those():
     counts: Counter[str] = Counter()
 

@@ -87,6 +87,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values, st.data())
 @settings(max_examples=500, deadline=None)
 def test_truncated_json_has_a_fault(value: object, data: st.DataObject):

@@ -370,6 +370,7 @@ extend google.protobuf.FieldOptions { optional string field_note = 50003; }
 """
 
 
+@pytest.mark.slow
 def test_generated_files_give_equal_descriptors(judge: Judge):
     for seed in range(GENERATED_FILES):
         text = Generator(seed).file()

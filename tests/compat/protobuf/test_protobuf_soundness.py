@@ -50,6 +50,7 @@ def shared(written: dict[int, list[Any]], read: dict[int, list[Any]], old: Schem
             assert found == expected, (name, number, spec)
 
 
+@pytest.mark.slow
 def test_readers_read_data_of_compatible_schemas():
     verdicts: Counter[bool] = Counter()
 

@@ -123,6 +123,7 @@ def test_the_backup_reads_changed_subjects_again(registry: Proxied, tmp_path: Pa
     assert sum(map(len, changes.values())) == 1
 
 
+@pytest.mark.slow
 def test_a_registry_that_never_stands_still_is_not_backed_up(
     registry: Proxied, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

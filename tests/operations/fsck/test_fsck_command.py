@@ -145,6 +145,7 @@ def test_a_wrong_call_is_refused(arguments: list[str], capsys: pytest.CaptureFix
     assert "usage: magicbyte fsck" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["kafka:127.0.0.1:1", "http://127.0.0.1:1"])
 def test_fsck_reports_a_source_that_does_not_answer(source: str) -> None:
     assert main([source, "--property", "max.retries=0"]) == 3

@@ -55,6 +55,7 @@ def test_the_preflight_recognizes_the_vendor_by_its_answers(vendor: str, base: s
     assert outcome.is_ready
 
 
+@pytest.mark.slow
 def test_the_preflight_distinguishes_our_registry_from_confluents() -> None:
     with running_registry("memory:") as origin, running_registry("memory:") as target:
         outcome = run_preflight(Request(origin.url, target=target.url))

@@ -134,6 +134,7 @@ def test_the_mirror_recognizes_each_way_to_lack_an_export(shared: Pair, front: F
     assert _kept(target, f".lacks{status}") != set()
 
 
+@pytest.mark.slow
 def test_the_mirror_notices_a_source_that_was_set_back_and_has_grown_since(shared: Pair, tmp_path: Path) -> None:
     _, target = shared
     options, log = Options(Naming(".grown")), tmp_path / "log.db"

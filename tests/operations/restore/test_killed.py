@@ -16,6 +16,7 @@ _PROGRAM = Path(__file__).with_name("dying.py")
 _ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "deaths"),
     [

@@ -195,6 +195,7 @@ def test_the_server_says_the_same(server: str, text: str, magicbyte: Run, tmp_pa
     assert sorted(started.stderr.partition("magicbyte: ")[2].splitlines()) == sorted(refused)
 
 
+@pytest.mark.slow
 def test_the_command_exits_with_2_and_prints_refusals_and_warnings(magicbyte: Run, tmp_path: Path) -> None:
     (tmp_path / "f").write_text("magicbyte.storage=memory:\nschema.cahce.size=5\nhost.port=x\nhttp2.enabled=true\n")
     ran = magicbyte("config", "check", "registry", "--config", "f")

@@ -131,6 +131,7 @@ def test_of_incompatible_schemas_at_once_through_all_nodes_one_wins(pair: list[S
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 9
 
 
+@pytest.mark.slow
 def test_nodes_on_one_database_all_write_and_agree(postgresql: str) -> None:
     with running_registry(postgresql) as first, running_registry(postgresql) as second:
         both = (first, second)
@@ -156,6 +157,7 @@ def test_a_request_that_was_passed_on_is_not_passed_on_again(pair: list[ServerPr
     assert (answered.status_code, answered.json()["error_code"]) == (500, 50004)
 
 
+@pytest.mark.slow
 def test_workers_on_one_port_are_nodes(kafka: str) -> None:
     with nodes(kafka, 1, {"magicbyte.workers": "2"}) as (server,):
         answered = register(server, "s", '"int"')
@@ -209,6 +211,7 @@ def test_the_broker_killed_and_restarted_under_writes_loses_nothing() -> None:
         assert len(set(ids.values())) == len(ids)
 
 
+@pytest.mark.slow
 def test_a_node_reports_a_full_disk_and_loses_nothing(tmp_path: Path) -> None:
     with running_registry(f"sqlite:///{tmp_path}/schemas.db") as server:
         assert register(server, "before", '"int"').status_code == 200
@@ -244,6 +247,7 @@ LEGACY = [
 ]
 
 
+@pytest.mark.slow
 def test_topics_of_other_writers_are_read_and_their_keys_repeated(kafka: str) -> None:
     properties = own_cluster()
     topic = properties["kafkastore.topic"]
@@ -264,6 +268,7 @@ def test_topics_of_other_writers_are_read_and_their_keys_repeated(kafka: str) ->
     assert LEGACY[0][0] in keys
 
 
+@pytest.mark.slow
 def test_the_highest_id_survives_delete_and_restart(kafka: str) -> None:
     with nodes(kafka, 1) as (server,):
         assert [register(server, "s", text).json()["id"] for text in ('"int"', '"long"')] == [1, 2]
@@ -393,6 +398,7 @@ def test_nodes_restarted_in_turn_fail_no_request_of_a_client_that_retries_once(k
         assert failed == []
 
 
+@pytest.mark.slow
 def test_no_node_leads_while_a_registry_of_confluent_is_alive(kafka: str) -> None:
     group = str(uuid.uuid4())
     properties = {"kafkastore.topic": f"_schemas-{uuid.uuid4()}", "schema.registry.group.id": group}

@@ -66,6 +66,7 @@ def write_beside(log: KafkaLog, kafka: str, count: int = 1) -> None:
     producer.flush()
 
 
+@pytest.mark.slow
 def test_a_node_that_cannot_lead_names_the_open_transaction(kafka: str) -> None:
     cluster = {"kafkastore.topic": f"_schemas-{uuid.uuid4()}", "schema.registry.group.id": str(uuid.uuid4())}
     topic = cluster["kafkastore.topic"]
@@ -190,6 +191,7 @@ def test_a_node_waits_for_a_missing_topic_and_ends_if_the_topic_id_changes(
     assert not watch.fail("again")
 
 
+@pytest.mark.slow
 def test_an_id_of_another_program_is_not_given_again_and_both_nodes_agree(kafka: str) -> None:
     topic = f"_schemas-{uuid.uuid4()}"
     cluster = {"kafkastore.topic": topic, "schema.registry.group.id": str(uuid.uuid4())}

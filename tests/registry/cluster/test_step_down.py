@@ -118,6 +118,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_the_lead_changes_hands_under_writes(trio: Trio) -> None:
     with Writers(trio.nodes) as writers:
         for _ in range(_ROUNDS):
@@ -149,6 +150,7 @@ def test_requests_at_once_share_the_answer_and_the_next_one_names_the_new_leader
     assert register(leader, "after").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_killed_member_prevents_a_step_down(trio: Trio) -> None:
     leader, other = trio.leader_and_other()
     other.kill()

@@ -284,6 +284,7 @@ def test_a_large_import_takes_little_memory_and_delays_no_request() -> None:
         assert peak_memory(server.pid) - before < 60_000_000
 
 
+@pytest.mark.slow
 def test_an_import_through_a_node_that_follows_is_the_leaders(kafka: str) -> None:
     properties = {"kafkastore.topic": f"_schemas-{uuid.uuid4()}", "schema.registry.group.id": str(uuid.uuid4())}
     many = titles(500)

@@ -120,6 +120,7 @@ def test_a_comparison_that_takes_too_much_work_is_refused(api: Any, level: str) 
     assert api.register("t", '"int"').status_code == 200
 
 
+@pytest.mark.slow
 def test_versions_too_many_to_be_read_are_refused_before_they_are_read(api: Any) -> None:
     text = '{"type":"fixed","name":"F","size":1,"doc":"%s"}'
     for number in range(4):

@@ -102,6 +102,7 @@ def contract() -> Iterator[Any]:
 CHECKS = (not_a_server_error, status_code_conformance, response_schema_conformance, content_type_conformance)
 
 
+@pytest.mark.slow
 def test_no_request_gets_an_answer_outside_the_contract(contract: Any) -> None:
     # An answer of /events has no end.
     operations = [result.ok() for result in contract.exclude(path="/events").get_all_operations()]

@@ -164,6 +164,7 @@ def test_operations_rows_and_rules_are_the_same() -> None:
     assert documented == set(REGISTRY)
 
 
+@pytest.mark.slow
 def test_pairs_of_operation_credentials_and_shape(registry: Any, identities: Identities) -> None:
     client, app = registry
     cases = pairwise(SERVER, identities.all)
@@ -232,6 +233,7 @@ def paths_of(row: Row, subject: str, made: dict[str, Any]) -> list[str]:
     return [around + path + query for around in ("", "/contexts/.c", "/contexts/:.:") for query in queries]
 
 
+@pytest.mark.slow
 def test_no_answer_reveals_unreadable_subjects(filled_registry: Any, identities: Identities) -> None:
     client, made = filled_registry
     asked, leaks = 0, []

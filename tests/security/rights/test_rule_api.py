@@ -198,6 +198,7 @@ def test_changes_of_rules_are_no_events(ask: Client):
     assert "MAGICBYTE_ACL" not in text
 
 
+@pytest.mark.slow
 def test_with_a_rule_that_cannot_be_read_nothing_starts(tmp_path: Path):
     file, properties = tmp_path / "log.db", properties_in(tmp_path)
     with running_registry(f"sqlite:///{file}", properties=properties) as server:

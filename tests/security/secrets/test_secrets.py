@@ -184,6 +184,7 @@ def odd_properties(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_the_rest_proxy_resolves_placeholders_once(tmp_path: Path):
     properties = odd_properties(tmp_path)
     proxy_properties = {**properties, "schema.registry.basic.auth.user.info": f"proxy:${{file:{tmp_path}/secrets:odd}}"}

@@ -16,6 +16,7 @@ PROTO = 'syntax = "proto3"; message M { string f1 = 1; }'
 OBJECT = '{"type":"object","properties":{"f1":{"type":"string"}}}'
 
 
+@pytest.mark.slow
 def test_plain_unions(tools: Any, topic: str):
     sent = tools.magicbyte("produce", topic, "--value-schema", UNION, lines='{"u": "a"}\n{"u": null}\n{}\n')
     assert (sent.code, sent.out, sent.err) == (0, "", "")
@@ -35,6 +36,7 @@ def test_plain_unions(tools: Any, topic: str):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_id_decides_the_format(tools: Any, topic: str):
     proto, plain = (f"{topic}-{name}" for name in ("proto", "json"))
     for name, schema, line in (
@@ -80,6 +82,7 @@ def test_bad_records(tools: Any, topic: str):
     ]
 
 
+@pytest.mark.slow
 def test_from_a_time_and_to_a_dead_letter_topic(tools: Any, topic: str, send: Any, stored: Any):
     # Not long ago: the broker deletes what is older than a week.
     start = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)

@@ -220,6 +220,7 @@ def test_a_condition_is_one_and_reads_only_letters(running: Searched, desk: Lett
     assert error["message"].startswith(said), error
 
 
+@pytest.mark.slow
 def test_a_costly_condition_ends_with_its_worker(kafka: str) -> None:
     with searched(kafka, LIMITS) as limited:
         desk = LetterTopic(kafka, RegistryClient(limited.registry.url), limited.topic() + "-source")
@@ -240,6 +241,7 @@ def test_a_topic_that_is_not_there_is_not_found(running: Searched) -> None:
     assert answer.status_code == 404
 
 
+@pytest.mark.slow
 def test_without_version_3_letters_cannot_be_read(kafka: str) -> None:
     with searched(kafka, rest={"api.v3.enable": "false"}) as old:
         desk = LetterTopic(kafka, RegistryClient(old.registry.url), old.topic() + "-source")

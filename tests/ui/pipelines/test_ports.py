@@ -55,6 +55,7 @@ def until(client: httpx.Client, state: str, **query: str) -> dict[str, Any]:
     raise AssertionError(f"no row became {state}")
 
 
+@pytest.mark.slow
 def test_a_pipeline_that_runs_fails_and_goes(tmp_path: Path) -> None:
     with ExitStack() as stack:
         pipeline = stack.enter_context(running_pipeline(tmp_path))

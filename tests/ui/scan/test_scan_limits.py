@@ -74,6 +74,7 @@ def test_a_search_ends_at_its_limit_and_goes_on(narrow: Searched, size: int, rea
     assert (found.end["reason"], found.places) == ("end", ["0:0"])
 
 
+@pytest.mark.slow
 def test_a_search_ends_in_time(kafka: str) -> None:
     with searched(kafka, {"magicbyte.ui.scan.timeout.ms": "1"}) as page:
         topic = page.topic()
@@ -83,6 +84,7 @@ def test_a_search_ends_in_time(kafka: str) -> None:
         assert 0 < found.end["scanned"] < FEW
 
 
+@pytest.mark.slow
 def test_a_search_of_many_tells_its_progress(many: tuple[Searched, str]) -> None:
     page, topic = many
     found = page.search(topic, filter='value.name = "flight 7"')
@@ -105,6 +107,7 @@ def test_a_search_of_a_million_keeps_the_memory_bounded(many: tuple[Searched, st
     assert resident(page.registry) - before < 64 << 20
 
 
+@pytest.mark.slow
 def test_the_memory_is_bounded(many: tuple[Searched, str]) -> None:
     page, topic = many
     page.search(topic, filter="absent", until=20_000)
@@ -124,6 +127,7 @@ def begun(http: httpx.Client, topic: str, **wanted: Any) -> Any:
     raise AssertionError("the search has ended")
 
 
+@pytest.mark.slow
 def test_a_search_stops_when_its_client_goes(kafka: str) -> None:
     """A client's next search begins when its former one has ended; until then, that one has asked the proxy."""
     with searched(kafka, {"magicbyte.ui.scans": "1"}) as page:

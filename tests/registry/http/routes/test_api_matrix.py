@@ -110,6 +110,7 @@ def test_an_invalid_level(api: Any, path: str) -> None:
     assert answered.json()["message"].startswith("Invalid compatibility level. Valid values are none, backward, ")
 
 
+@pytest.mark.slow
 def test_more_work_than_a_request_may_take_is_cut(api: Any) -> None:
     api("PUT", "/config/s", {"compatibility": "NONE"})
     numbers = range(3000)

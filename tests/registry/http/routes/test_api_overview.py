@@ -191,6 +191,7 @@ def _key(subject: str) -> bytes:
     return records.encode_key(Key(records.SCHEMA, subject, 1))
 
 
+@pytest.mark.slow
 def test_20_000_subjects_take_one_request(api: Any) -> None:
     view = api.client.app.state.registry.node.view
     for number in range(20_005):
