@@ -99,6 +99,7 @@ class SecuredSettings:
         files: What `magicbyte secure` has made.
         properties: The registries' settings, without a listener.
         tls: What trusts their certificate.
+        token, token_url: The clients' token, and the address of the endpoint that gives it.
     """
 
     files: Secured

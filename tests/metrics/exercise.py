@@ -32,7 +32,7 @@ class Scrape:
     """The metrics of a program.
 
     Attributes:
-        program: `registry`, `rest proxy`, `pipeline` or `mirror`.
+        program: `registry`, `rest proxy`, `pipeline`, `mirror` or `backup`.
         text: The text that a scrape gets.
     """
 

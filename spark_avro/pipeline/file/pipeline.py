@@ -73,7 +73,7 @@ class Pipeline(Section):
     )
     registry: RegistrySection | None = setting(Nested(RegistrySection), "The schema registry.", default=None)
     checkpoint: str = setting(text("a folder"), "The folder of the progress; another one begins anew.")
-    trigger: Trigger = setting(Nested(Trigger), "When batches run.", default=Trigger(available="now"))
+    trigger: Trigger = setting(Nested(Trigger), "The times at which batches run.", default=Trigger(available="now"))
     spark: Mapping[str, str] = setting(
         properties(), "Properties of the Spark session that `run` starts.", default={}, secret=True
     )

@@ -41,7 +41,7 @@ class Evolve(Section):
 class Retry(Section):
     """The retries of transient errors: timeouts, deadlocks, a change of leader."""
 
-    total: timedelta = setting(duration(), "How long to retry.", "for", default=timedelta(seconds=60))
+    total: timedelta = setting(duration(), "The time after which retries end.", "for", default=timedelta(seconds=60))
     max_delay: timedelta = setting(duration(), "The longest pause between two tries.", default=timedelta(seconds=10))
 
 
@@ -65,7 +65,7 @@ class Errors(Section):
     topic: str | None = setting(
         text("a topic", pattern=r"[A-Za-z0-9._-]{1,249}"), "The topic of dead letters.", default=None
     )
-    retry: Retry = setting(Nested(Retry), "Tries of what may pass.", default=Retry())
+    retry: Retry = setting(Nested(Retry), "Retries of errors that may pass.", default=Retry())
     at_most: float | PerHour | None = setting(
         either(ratio(), _per_hour()),
         "The share of a batch's rows, or the number per hour, from which the pipeline stops before it writes.",

@@ -32,10 +32,10 @@ _UNITS = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0 * 1024, "p": 1024.0*
 
 
 def local_workers(pipeline: Pipeline, properties: Mapping[str, str], master: str) -> int | None:
-    """The number of Python workers beside the driver; None if the machine's processors decide.
+    """The number of Python workers beside the driver: 0 if the master is not local; None if the processors decide.
 
     Raises:
-        PipelineError: the number of cores is none.
+        PipelineError: `spark.driver.cores` is not a whole number.
     """
     master = properties.get("spark.master", master)
     if not master.startswith("local"):

@@ -150,7 +150,7 @@ class ExecutorsTarget:
         return query
 
     def _noted(self, query: _Query, records: DataFrame, batch: BatchIdentity) -> tuple[_Query, StageRecord]:
-        """The division of a batch: as an earlier attempt noted it, or else as the rows of the batch allow.
+        """The query, perhaps opened anew, and a batch's division: an earlier attempt's, or one that the rows allow.
 
         Raises:
             SinkRefused: Some writers have written the batch, and the others cannot get the rows that are missing.
