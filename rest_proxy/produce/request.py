@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.json import Decoder
@@ -121,17 +121,20 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
     return _status(outcomes), request.dialect.produced(outcomes, *ids)
 
 
-async def _send(
+def _send(
     parts: Producing, request: Produce, records: Sequence[Record], *, may_create: bool
-) -> Sequence[Outcome]:
+) -> Awaitable[Sequence[Outcome]]:
     """Send records; returns their outcomes when the brokers have answered, or when the time is over."""
-    if TRACING.tracer is None:
-        return await _send_now(parts, request, records, may_create=may_create)
-    with produce_span(request.topic, len(records)):
-        return await _send_now(parts, request, records, may_create=may_create)
+    sending = _sent(parts, request, records, may_create=may_create)
+    return sending if TRACING.tracer is None else _traced(sending, request.topic, len(records))
 
 
-async def _send_now(
+async def _traced(sending: Awaitable[Sequence[Outcome]], topic: str, records: int) -> Sequence[Outcome]:
+    with produce_span(topic, records):
+        return await sending
+
+
+async def _sent(
     parts: Producing, request: Produce, records: Sequence[Record], *, may_create: bool
 ) -> Sequence[Outcome]:
     producers = parts.producers.of_sender(may_create=may_create)
