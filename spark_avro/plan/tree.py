@@ -18,7 +18,6 @@ from spark_avro.errors import UnsupportedSchema
 #: A type: `{"type": ...}` with what the type has, or the list of a union's branches.
 Tree = Any
 
-PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 NAMED = frozenset({"record", "enum", "fixed"})
 
 #: The number of digits that a Spark decimal can hold.

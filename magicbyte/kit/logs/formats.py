@@ -27,8 +27,7 @@ _LIBRARIES = {
     "opentelemetry": "tracing_message",
 }
 #: The event of other lines of libraries.
-OTHER_LIBRARY = "library_message"
-LIBRARY_EVENTS = frozenset({*_LIBRARIES.values(), OTHER_LIBRARY})
+_OTHER_LIBRARY = "library_message"
 
 
 class JsonFormatter(logging.Formatter):
@@ -93,7 +92,7 @@ def event_of(record: logging.LogRecord) -> str:
     if event is not None:
         return event
     name = record.name or ""
-    return _LIBRARIES.get(name) or _LIBRARIES.get(name.partition(".")[0]) or OTHER_LIBRARY
+    return _LIBRARIES.get(name) or _LIBRARIES.get(name.partition(".")[0]) or _OTHER_LIBRARY
 
 
 def message_of(record: logging.LogRecord) -> str:

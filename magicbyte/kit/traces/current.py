@@ -1,4 +1,4 @@
-"""The current span: for links to it, and for requests to other servers.
+"""The current span, for logs and for requests to other servers.
 
 It imports little, because every client of a registry imports it.
 """
@@ -6,13 +6,6 @@ It imports little, because every client of a registry imports it.
 from __future__ import annotations
 
 from magicbyte.kit.traces.span import CURRENT_SPAN
-from magicbyte.kit.traces.traceparent import Parent
-
-
-def current_parent() -> Parent | None:
-    """The current span, to be linked by work of another thread; None if there is none."""
-    current = CURRENT_SPAN.get()
-    return None if current is None else current.as_parent
 
 
 def current_trace_id() -> str | None:

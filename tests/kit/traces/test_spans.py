@@ -15,7 +15,7 @@ from opentelemetry.sdk.resources import Resource
 
 from magicbyte.kit.extras import MODULES, ExtraMissing
 from magicbyte.kit.failure import Failure
-from magicbyte.kit.traces.current import current_parent, current_trace_id, outgoing_headers
+from magicbyte.kit.traces.current import current_trace_id, outgoing_headers
 from magicbyte.kit.traces.encoding import encode_head, encode_request
 from magicbyte.kit.traces.exporting import OursExporter
 from magicbyte.kit.traces.set_up import exporter_named, traces
@@ -59,7 +59,7 @@ def test_a_traceparent_is_read_as_w3c_says(text: str | None, parent: Parent | No
 def test_disabled_tracing_makes_no_spans() -> None:
     with span("parse", {"a": 1}) as begun:
         assert begun is None
-        assert (current_trace_id(), current_parent(), outgoing_headers()) == (None, None, {})
+        assert (current_trace_id(), outgoing_headers()) == (None, {})
 
 
 def test_spans_within_a_request_are_of_its_trace(ended: list[Span]) -> None:
