@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -133,19 +134,26 @@ def read_cases(file: Path, client: RegistryClient) -> Iterator[Case]:
         FindingsError: Settings of the file or of a case are wrong.
         Failure: The file or a schema cannot be read.
     """
-    place, document, reading = Place(str(file)), _document(file), Reading()
+    (document, lines), reading = _document(file), Reading()
+    place = Place(str(file))
     cases = document.pop("cases", None) if isinstance(document, dict) else None
     if not cases or not isinstance(cases, list):
         raise FindingsError([Finding(place, "cases", "must be a list of at least one case")])
-    read_section(SharedRows, _node(document, place), reading, also=("cases",))
+    read_section(SharedRows, _node(document, place, lines.shared), reading, also=("cases",))
     if reading.findings:
         raise FindingsError(reading.findings)
     rows: dict[str, CaseRows] = {}
-    for path, case in ((f"case {number}", case) for number, case in enumerate(cases, 1)):
+    # A list that is merged into the document (`<<`) has no lines of its own.
+    numbered = enumerate(zip_longest(cases, lines.cases[: len(cases)], fillvalue=_NO_LINES), 1)
+    for number, (case, own) in numbered:
+        path = f"case {number}"
+        begin = Place(str(file), own.begin)
         if isinstance(case, dict):
-            rows[path] = read_section(CaseRows, _node({**document, **case}, place), reading, path)
+            named = {**lines.shared.settings, **own.settings}
+            node = _node({**document, **case}, begin, _Lines(own.begin, named))
+            rows[path] = read_section(CaseRows, node, reading, path)
         else:
-            reading.report(place, path, "must be a mapping with a message")
+            reading.report(begin, path, "must be a mapping with a message")
     if reading.findings:
         raise FindingsError(reading.findings)
     schemas = Schemas(file.parent, client)
@@ -156,11 +164,43 @@ def read_cases(file: Path, client: RegistryClient) -> Iterator[Case]:
             raise Failure(f"{file}: {path}: {failure}") from None
 
 
-def _document(file: Path) -> Any:
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of a mapping: where it begins, and those of its settings by name."""
+
+    begin: int
+    settings: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _FileLines:
+    """The lines of a file: of the settings that its cases share, and of each case."""
+
+    shared: _Lines
+    cases: Sequence[_Lines]
+
+
+_NO_LINES = _Lines(0, {})
+
+
+def _lines(node: Any) -> _Lines:
+    pairs = node.value if node.id == "mapping" else ()
+    return _Lines(node.start_mark.line + 1, {str(name.value): name.start_mark.line + 1 for name, _ in pairs})
+
+
+def _lines_of_file(root: Any) -> _FileLines:
+    pairs = root.value if root is not None and root.id == "mapping" else ()
+    lists = [value for name, value in pairs if name.value == "cases" and value.id == "sequence"]
+    shared = _NO_LINES if root is None else _lines(root)
+    return _FileLines(shared, [_lines(case) for case in (lists[-1].value if lists else ())])
+
+
+def _document(file: Path) -> tuple[Any, _FileLines]:
     import yaml  # noqa: PLC0415  a part of the extras for servers
 
     try:
-        return yaml.safe_load(read_bounded(file).decode())
+        content = read_bounded(file).decode()
+        return yaml.safe_load(content), _lines_of_file(yaml.compose(content, yaml.SafeLoader))
     except FileRefused as error:
         raise Failure(f"{file}: {error.strerror}") from None
     except OSError as error:
@@ -171,10 +211,14 @@ def _document(file: Path) -> Any:
         raise Failure(f"{file}{'' if mark is None else f':{mark.line + 1}'}: {problem}") from None
 
 
-def _node(settings: Mapping[Any, Any], place: Place) -> MapNode:
+def _node(settings: Mapping[Any, Any], place: Place, lines: _Lines) -> MapNode:
     """Settings for the reader; null is the same as no value, but for messages and outcomes."""
-    given = {str(name): value for name, value in settings.items() if value is not None or name in _MAY_BE_NULL}
-    return MapNode(place, {name: Entry(place, value_node(value, place)) for name, value in given.items()})
+    entries: dict[str, Entry] = {}
+    for name, value in settings.items():
+        if value is not None or name in _MAY_BE_NULL:
+            own = Place(place.file, lines.settings.get(str(name), place.line))
+            entries[str(name)] = Entry(own, value_node(value, own))
+    return MapNode(place, entries)
 
 
 def _case(row: CaseRows, number: int, schemas: Schemas) -> Case:
