@@ -15,6 +15,9 @@ _FENCED = frozenset(
     }
 )
 
+#: How long a producer is asked why it has failed, in seconds.
+_CAUSE_SECONDS = 10.0
+
 
 def is_fenced(error: KafkaError) -> bool:
     """Whether another producer has started with the same transactional id."""
@@ -66,7 +69,8 @@ def true_errors(producer: Producer) -> Iterator[None]:
 def _cause(producer: Producer) -> KafkaException | None:
     """The error of a producer that has failed; None if it has not."""
     try:
-        producer.abort_transaction(0)
+        # A failed producer answers at once, but not within no time at all.
+        producer.abort_transaction(_CAUSE_SECONDS)
     except KafkaException as cause:
         return cause
     return None
