@@ -67,6 +67,6 @@ class LetterReplays:
 
     def _run(self, request: ReplayRequest, rights: ProxyRights | None) -> Replay:
         # Few proxies replay letters, and what decodes them takes a tenth of a proxy's memory.
-        from rest_proxy.letters.replaying import replay  # noqa: PLC0415  see above
+        from rest_proxy.letters.replay import replay_letters  # noqa: PLC0415  see above
 
-        return replay(self._settings, request, rights, self._stopping.is_set)
+        return replay_letters(self._settings, request, rights, self._stopping.is_set)

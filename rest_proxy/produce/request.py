@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from msgspec.json import Decoder
 
 from compat.schema import Reference
 from magicbyte.kit.errors import ApiError
-from magicbyte.kit.traces.tracing import TRACING
 from rest_proxy.access.rights import ProxyRights
 from rest_proxy.errors import (
     BAD_REQUEST,
@@ -121,30 +120,19 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
     return _status(outcomes), request.dialect.produced(outcomes, *ids)
 
 
-def _send(
-    parts: Producing, request: Produce, records: Sequence[Record], *, may_create: bool
-) -> Awaitable[Sequence[Outcome]]:
-    """Send records; returns their outcomes when the brokers have answered, or when the time is over."""
-    sending = _sent(parts, request, records, may_create=may_create)
-    return sending if TRACING.tracer is None else _traced(sending, request.topic, len(records))
-
-
-async def _traced(sending: Awaitable[Sequence[Outcome]], topic: str, records: int) -> Sequence[Outcome]:
-    with produce_span(topic, records):
-        return await sending
-
-
-async def _sent(
+async def _send(
     parts: Producing, request: Produce, records: Sequence[Record], *, may_create: bool
 ) -> Sequence[Outcome]:
-    producers = parts.producers.of_sender(may_create=may_create)
-    batch = producers.send_batch(request.topic, records, request.acks, request.form.name)
-    # asyncio.timeout with a shield would cost five times as much as this timer.
-    timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
-    try:
-        await batch.done
-    finally:
-        timer.cancel()
+    """Send records; returns their outcomes when the brokers have answered, or when the time is over."""
+    with produce_span(request.topic, len(records)):
+        producers = parts.producers.of_sender(may_create=may_create)
+        batch = producers.send_batch(request.topic, records, request.acks, request.form.name)
+        # asyncio.timeout with a shield would cost five times as much as this timer.
+        timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
+        try:
+            await batch.done
+        finally:
+            timer.cancel()
     return outcomes_in_time(batch, request.timeout_ms)
 
 

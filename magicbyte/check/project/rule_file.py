@@ -16,6 +16,7 @@ from magicbyte.check.findings import START, Finding
 from magicbyte.check.project.files import SchemaFile
 from magicbyte.kit.bounded_file import FileRefused, read_bounded
 from magicbyte.kit.failure import Failure
+from magicbyte.kit.yaml_position import position_in
 
 _MOST_BYTES = 1_000_000
 _LISTS = frozenset({"migrationRules", "domainRules", "encodingRules", "enableAt"})
@@ -159,20 +160,8 @@ def _yaml(text: str) -> tuple[Any, Callable[[Pointer], Position | None]]:
 
 
 def _yaml_position(node: Any, pointer: Pointer) -> Position | None:
-    place = node
-    for step in pointer:
-        if isinstance(step, int):
-            items = node.value if node is not None and node.id == "sequence" else []
-            if step >= len(items):
-                return None
-            place = node = items[step]
-            continue
-        pairs = node.value if node is not None and node.id == "mapping" else []
-        found = next(((key, value) for key, value in pairs if key.value == step), None)
-        if found is None:
-            return None
-        place, node = found
-    return Position(place.start_mark.line + 1, place.start_mark.column + 1)
+    found = position_in(node, pointer)
+    return None if found is None else Position(*found)
 
 
 def rule_files_of_schema(schema: Path) -> Iterator[Path]:

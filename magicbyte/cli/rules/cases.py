@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from magicbyte.kit.settings.kinds import ProblemError, Reading, Scalar, choice, 
 from magicbyte.kit.settings.nodes import Entry, MapNode, value_node
 from magicbyte.kit.settings.place import Finding, FindingsError, Place
 from magicbyte.kit.settings.section import Section, read_section, setting
+from magicbyte.kit.yaml_position import position_in
 from serdes.client.clients import RegistryClient
 from serdes.rules.context import Ruled
 
@@ -134,24 +135,20 @@ def read_cases(file: Path, client: RegistryClient) -> Iterator[Case]:
         FindingsError: Settings of the file or of a case are wrong.
         Failure: The file or a schema cannot be read.
     """
-    (document, lines), reading = _document(file), Reading()
+    (document, root), reading = _document(file), Reading()
     place = Place(str(file))
     cases = document.pop("cases", None) if isinstance(document, dict) else None
     if not cases or not isinstance(cases, list):
         raise FindingsError([Finding(place, "cases", "must be a list of at least one case")])
-    read_section(SharedRows, _node(document, place, lines.shared), reading, also=("cases",))
+    read_section(SharedRows, _node(document, place, lambda name: _place(file, root, (name,))), reading, also=("cases",))
     if reading.findings:
         raise FindingsError(reading.findings)
     rows: dict[str, CaseRows] = {}
-    # A list that is merged into the document (`<<`) has no lines of its own.
-    numbered = enumerate(zip_longest(cases, lines.cases[: len(cases)], fillvalue=_NO_LINES), 1)
-    for number, (case, own) in numbered:
-        path = f"case {number}"
-        begin = Place(str(file), own.begin)
+    for index, case in enumerate(cases):
+        path, begin = f"case {index + 1}", _place(file, root, ("cases", index))
         if isinstance(case, dict):
-            named = {**lines.shared.settings, **own.settings}
-            node = _node({**document, **case}, begin, _Lines(own.begin, named))
-            rows[path] = read_section(CaseRows, node, reading, path)
+            place_of = partial(_place_in_case, file, root, index)
+            rows[path] = read_section(CaseRows, _node({**document, **case}, begin, place_of), reading, path)
         else:
             reading.report(begin, path, "must be a mapping with a message")
     if reading.findings:
@@ -164,43 +161,23 @@ def read_cases(file: Path, client: RegistryClient) -> Iterator[Case]:
             raise Failure(f"{file}: {path}: {failure}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """The lines of a mapping: where it begins, and those of its settings by name."""
-
-    begin: int
-    settings: Mapping[str, int]
+def _place_in_case(file: Path, root: Any, index: int, name: str) -> Place:
+    """The place of a setting of a case: in the case, or else among those that all cases share."""
+    return _place(file, root, ("cases", index, name), (name,), ("cases", index))
 
 
-@dataclass(frozen=True, slots=True)
-class _FileLines:
-    """The lines of a file: of the settings that its cases share, and of each case."""
-
-    shared: _Lines
-    cases: Sequence[_Lines]
+def _place(file: Path, root: Any, *pointers: Sequence[str | int]) -> Place:
+    """The line of the first of some parts that the file has; without any of them, the file."""
+    found = next(filter(None, (position_in(root, pointer) for pointer in pointers)), None)
+    return Place(str(file)) if found is None else Place(str(file), found[0])
 
 
-_NO_LINES = _Lines(0, {})
-
-
-def _lines(node: Any) -> _Lines:
-    pairs = node.value if node.id == "mapping" else ()
-    return _Lines(node.start_mark.line + 1, {str(name.value): name.start_mark.line + 1 for name, _ in pairs})
-
-
-def _lines_of_file(root: Any) -> _FileLines:
-    pairs = root.value if root is not None and root.id == "mapping" else ()
-    lists = [value for name, value in pairs if name.value == "cases" and value.id == "sequence"]
-    shared = _NO_LINES if root is None else _lines(root)
-    return _FileLines(shared, [_lines(case) for case in (lists[-1].value if lists else ())])
-
-
-def _document(file: Path) -> tuple[Any, _FileLines]:
+def _document(file: Path) -> tuple[Any, Any]:
     import yaml  # noqa: PLC0415  a part of the extras for servers
 
     try:
         content = read_bounded(file).decode()
-        return yaml.safe_load(content), _lines_of_file(yaml.compose(content, yaml.SafeLoader))
+        return yaml.safe_load(content), yaml.compose(content, yaml.SafeLoader)
     except FileRefused as error:
         raise Failure(f"{file}: {error.strerror}") from None
     except OSError as error:
@@ -211,14 +188,11 @@ def _document(file: Path) -> tuple[Any, _FileLines]:
         raise Failure(f"{file}{'' if mark is None else f':{mark.line + 1}'}: {problem}") from None
 
 
-def _node(settings: Mapping[Any, Any], place: Place, lines: _Lines) -> MapNode:
+def _node(settings: Mapping[Any, Any], place: Place, place_of: Callable[[str], Place]) -> MapNode:
     """Settings for the reader; null is the same as no value, but for messages and outcomes."""
-    entries: dict[str, Entry] = {}
-    for name, value in settings.items():
-        if value is not None or name in _MAY_BE_NULL:
-            own = Place(place.file, lines.settings.get(str(name), place.line))
-            entries[str(name)] = Entry(own, value_node(value, own))
-    return MapNode(place, entries)
+    given = {str(name): value for name, value in settings.items() if value is not None or name in _MAY_BE_NULL}
+    places = {name: place_of(name) for name in given}
+    return MapNode(place, {name: Entry(places[name], value_node(value, places[name])) for name, value in given.items()})
 
 
 def _case(row: CaseRows, number: int, schemas: Schemas) -> Case:

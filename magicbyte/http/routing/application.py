@@ -118,7 +118,6 @@ class _State(State):
 
     def __setattr__(self, key: str, value: Any) -> None:
         object.__setattr__(self, key, value)
-        super().__setattr__(key, value)
 
 
 class Application:

@@ -125,12 +125,7 @@ class RequestParser:
         continues_body = self._body_left > 0
         if continues_body:
             return self._feed_body(data, start)
-        if self._tail or self.is_in_body:
-            end = self._end_of_slice(data, start)
-        else:
-            # As there, for most requests: the head begins here.
-            found = data.find(_EMPTY_LINE, start)
-            end = min(len(data) if found < 0 else found + 4, start + self._most_head_bytes)
+        end = self._end_of_slice(data, start)
         self._overhead += end - start
         try:
             self._parser.feed_data(data[start:end])

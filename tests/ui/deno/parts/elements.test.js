@@ -2,7 +2,7 @@ import { html } from "../../../../magicbyte/ui/page/vendor/ui.js";
 import { equal } from "../generated.js";
 
 Deno.test("an element without values is a new one each time", () => {
-  // Preact writes into an element where it is shown: one that is kept would keep a page that is gone.
+  // Preact notes in an element where the element is shown, so an element that is kept would keep a page that is gone.
   const drawn = () =>
     html`
       <section>

@@ -27,9 +27,10 @@ const INVALID = 42201;
  */
 export function useCheck(subject, draft, news) {
   const { text, type, references, metadata, ruleSet } = draft;
+  const parts = [subject, text, type, references, metadata, ruleSet];
   const [{ of, ...state }, setState] = useState(
-    /** @type {Omit<Check, "again"> & {of: string}} */ ({
-      of: text,
+    /** @type {Omit<Check, "again"> & {of: unknown[]}} */ ({
+      of: parts,
       checking: true,
       checked: null,
       invalid: null,
@@ -43,7 +44,7 @@ export function useCheck(subject, draft, news) {
     const patch = (/** @type {Partial<Check>} */ part) => {
       if (!abort.signal.aborted) setState((state) => ({ ...state, checking: false, failure: null, ...part }));
     };
-    setState((state) => ({ ...state, of: text, checking: true }));
+    setState((state) => ({ ...state, of: parts, checking: true }));
     const timer = setTimeout(() => {
       first.current = false;
       ask(subject, draft, abort.signal).then(
@@ -55,9 +56,9 @@ export function useCheck(subject, draft, news) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [subject, text, type, references, metadata, ruleSet, round, news, comebacks.value]);
-  // The effect runs after the paint: until then the state is that of the text before.
-  const checking = state.checking || of !== text;
+  }, [...parts, round, news, comebacks.value]);
+  // The effect runs after the paint: until then the state is that of the draft before.
+  const checking = state.checking || parts.some((part, index) => part !== of[index]);
   return { ...state, checking, again: () => setRound((number) => number + 1) };
 }
 
