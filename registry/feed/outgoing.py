@@ -9,6 +9,8 @@ from ipaddress import IPv6Address, ip_address
 
 import httpx
 
+from magicbyte.kit import http_client
+
 
 class ForbiddenAddress(Exception):
     """A host's name resolves to an address to which posting is not allowed."""
@@ -38,9 +40,9 @@ async def post_to_allowed(
     for address in addresses:
         try:
             # The certificate is for the name, not for the address.
-            return await client.post(
-                target.copy_with(host=address), content=body, headers=named, extensions={"sni_hostname": host}
-            )
+            url_of_address, extensions = target.copy_with(host=address), {"sni_hostname": host}
+            post = client.build_request("POST", url_of_address, content=body, headers=named, extensions=extensions)
+            return await http_client.send(client, post)
         except httpx.ConnectError as error:
             failure = error
     raise failure or httpx.ConnectError(f"{host} has no address")

@@ -312,10 +312,13 @@ class AsyncRegistryClient(BaseClient):
             return None
         import httpx  # noqa: PLC0415  # takes a tenth of a second
 
+        from magicbyte.kit import http_client  # noqa: PLC0415  # imports httpx
+
         if self._http is None:
             self._http = self._connection.open_async(self._reached)
         try:
-            response = await self._http.request(step.method, step.url, headers=step.headers, content=step.body)
+            request = self._http.build_request(step.method, step.url, headers=step.headers, content=step.body)
+            response = await http_client.send(self._http, request)
         except httpx.TransportError as error:
             raise TransportFailure(_reason(error)) from error
         return Answer(response.status_code, response.content, response.headers)

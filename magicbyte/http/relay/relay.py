@@ -15,6 +15,7 @@ from magicbyte.http.asgi import header
 from magicbyte.http.relay.headers import HeaderPolicy, Headers
 from magicbyte.http.routing.identity import IDENTITY, digest_of, target_of
 from magicbyte.http.routing.request import Request
+from magicbyte.kit import http_client
 from magicbyte.kit.traces.current import outgoing_headers
 
 #: An answer is passed on as it was sent, so it is compressed only if the client asks for it.
@@ -205,7 +206,7 @@ class Relay:
             content=content,
             timeout=self.timeouts if timeouts is None else timeouts,
         )
-        return await client.send(sent, stream=True)
+        return await http_client.send(client, sent, stream=True)
 
     def _opened(self) -> httpx.AsyncClient:
         return httpx.AsyncClient(
