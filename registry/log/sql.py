@@ -88,6 +88,7 @@ class SqlLog:
             self._engine = sa.create_engine(parsed, pool_pre_ping=True, connect_args=bounds)
         # As text: SQLAlchemy's work on a statement object takes as long as the rest of an append.
         self._select_end = str(sa.select(sa.func.max(_table.c.offset)).compile(self._engine))
+        self._insert_first = str(_insert_at_end().compile(self._engine))
         self._insert = str(_table.insert().compile(self._engine))
         with _as_log_errors():
             try:
@@ -117,10 +118,10 @@ class SqlLog:
             try:
                 transaction = connection.begin()
                 # An offset beyond the end would leave a gap, which the primary key alone does not prevent.
-                end = connection.exec_driver_sql(self._select_end).scalar()
-                if (BEGINNING if end is None else end) != after:
-                    raise WriteConflict(f"the log ends at {end}, not at {after}")
-                connection.exec_driver_sql(self._insert, rows)
+                if connection.exec_driver_sql(self._insert_first, rows[0]).rowcount != 1:
+                    raise WriteConflict(f"the log does not end at {after}")
+                if len(rows) > 1:
+                    connection.exec_driver_sql(self._insert, rows[1:])
             except IntegrityError as error:
                 raise WriteConflict(f"another writer appended after {after}") from error
             try:
@@ -165,6 +166,16 @@ class SqlLog:
                 error,
                 extra={"event": "wal_not_merged", "error": str(error)},
             )
+
+
+def _insert_at_end() -> sa.Insert:
+    """Insert a row at its offset if the log ends just before it."""
+    offset, key, value, timestamp = map(sa.bindparam, ("offset", "key", "value", "ts"))
+    beginning, step = sa.literal_column(f"{BEGINNING}"), sa.literal_column("1")
+    end = sa.func.coalesce(sa.select(sa.func.max(_table.c.offset)).scalar_subquery(), beginning)
+    # In a list of columns, PostgreSQL takes a parameter that is NULL for a text.
+    row = sa.select(offset, sa.cast(key, sa.LargeBinary), sa.cast(value, sa.LargeBinary), timestamp)
+    return _table.insert().from_select(["offset", "key", "value", "ts"], row.where(end + step == offset))
 
 
 def check_url(url: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from functools import cache
 from math import inf
 
 from compat.formats import parse
@@ -16,6 +17,8 @@ from registry import errors, metrics
 #: of a long text, and one in 500 of a longer text. A parse takes about 16 times the memory of its text.
 _SHORT, _LONG = 16 * 1024, 256 * 1024
 _SHARE_OF_LONG, _SHARE_OF_LONGEST = 32, 500
+#: The histogram of a type: prometheus_client takes a lock to find it.
+_parse_seconds = cache(metrics.PARSE_SECONDS.labels)
 
 
 class Parser:
@@ -83,7 +86,7 @@ class _Memory:
             return remembered[0]
         started = time.perf_counter()
         parsed = parse(schema, dependencies, strict=strict)
-        metrics.PARSE_SECONDS.labels(schema.schema_type).observe(time.perf_counter() - started)
+        _parse_seconds(schema.schema_type).observe(time.perf_counter() - started)
         with self._lock:
             self._characters += size - (self._parsed[key][2] if key in self._parsed else 0)
             self._parsed[key] = (parsed, strict, size)

@@ -260,3 +260,46 @@ async def test_kept_lines_are_bounded() -> None:
         await start(exchange, (b"content-type", b"text/%d" % number))
         assert b"content-type: text/%d\r\n" % number in transport.data
     assert len(exchange_module._lines) <= 1024
+
+
+@on_loop
+async def test_a_head_that_is_sent_again_and_again_is_kept() -> None:
+    fields = (_PLAIN, (b"content-length", b"2"))
+    for keep_alive in (True, True, False, True):
+        exchange, transport, answered = begun(keep_alive=keep_alive)
+        await start(exchange, *fields)
+        await body(exchange, b"ab")
+        closing = b"" if keep_alive else b"connection: close\r\n"
+        assert (
+            transport.data == b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n%b\r\nab" % closing
+        )
+        assert (transport.closed, answered) == (not keep_alive, ["answered"])
+    assert (200, fields) in exchange_module._heads
+
+
+@on_loop
+async def test_a_kept_head_has_its_status_and_the_length_of_its_body() -> None:
+    for status, line in ((200, b"HTTP/1.1 200 OK"), (202, b"HTTP/1.1 202 Accepted")):
+        for _ in range(2):
+            exchange, transport, _ = begun()
+            await start(exchange, (b"content-length", b"1"), status=status)
+            with pytest.raises(RuntimeError, match="longer"):
+                await body(exchange, b"ab")
+            await body(exchange, b"a")
+            assert transport.data == line + b"\r\ncontent-length: 1\r\n\r\na"
+
+
+@on_loop
+async def test_heads_that_depend_on_the_request_are_not_kept() -> None:
+    for fields in ((_PLAIN,), (_PLAIN, (b"content-length", b"0"), (b"connection", b"close"))):
+        exchange, _, _ = begun()
+        await start(exchange, *fields)
+        assert (200, fields) not in exchange_module._heads
+
+
+@on_loop
+async def test_kept_heads_are_bounded() -> None:
+    for number in range(2 * exchange_module._MOST_LINES + 1):
+        exchange, _, _ = begun()
+        await start(exchange, (b"x-number", b"%d" % number), (b"content-length", b"0"))
+    assert 0 < len(exchange_module._heads) <= exchange_module._MOST_LINES

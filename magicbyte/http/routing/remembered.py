@@ -105,7 +105,8 @@ class RememberedAnswers:
         length, (key, state) = len(response.body), slot
         if length > self._longest:
             return
-        start = {"type": "http.response.start", "status": 200, "headers": list(response.raw_headers)}
+        # As a tuple: the connection keeps the head of such an answer.
+        start = {"type": "http.response.start", "status": 200, "headers": tuple(response.raw_headers)}
         body = {"type": "http.response.body", "body": response.body}
         size = length + sum(map(len, key)) + _OVERHEAD
         self._forget(self._answers.pop(key, None))

@@ -31,6 +31,8 @@ _REPEATED: Final = frozenset(
 #: The most cached lines; the number is limited because a value may come from a client's request.
 _MOST_LINES: Final = 1024
 _lines: dict[tuple[bytes, bytes], bytes] = {}
+#: The heads of answers that are sent again and again, whose fields are a tuple, and the lengths of their bodies.
+_heads: dict[tuple[int, tuple[tuple[bytes, bytes], ...]], tuple[bytes, int]] = {}
 #: Characters that a field name and a field value cannot have (RFC 9110 section 5).
 _NOT_IN_NAMES: Final = re.compile(rb'[\x00-\x20\x7f-\xff()<>@,;:\\"/\[\]?={}]')
 _NOT_IN_VALUES: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -217,7 +219,7 @@ class Exchange:
         if has_head:
             self._send_body(message.get("body", b""), is_last=not message.get("more_body", False))
         else:
-            self._send_head(self._head(message["status"], message.get("headers", ())))
+            self._send_head(self._known_head(message["status"], message.get("headers", ())))
 
     def _send_head(self, head: bytes) -> None:
         self.expects_continue = False
@@ -262,6 +264,23 @@ class Exchange:
         if not self.keep_alive:
             self._transport.close()
         self._on_answered()
+
+    def _known_head(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+        """The head of an answer, cached for answers that are sent again and again."""
+        if not isinstance(headers, tuple) or not self.keep_alive:
+            return self._head(status, headers)
+        known = _heads.get((status, headers))
+        if known is not None:
+            self._is_chunked = False
+            head, self._bytes_left = known
+            return head
+        head = self._head(status, headers)
+        # Other heads depend on the request, too.
+        if self._is_chunked is False and self.keep_alive and self._bytes_left is not None:
+            if len(_heads) >= _MOST_LINES:
+                _heads.clear()
+            _heads[status, headers] = head, self._bytes_left
+        return head
 
     def _head(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
         parts = [STATUS_LINE[status]]
