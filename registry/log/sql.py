@@ -170,12 +170,13 @@ class SqlLog:
 
 def _insert_at_end() -> sa.Insert:
     """Insert a row at its offset if the log ends just before it."""
-    offset, key, value, timestamp = map(sa.bindparam, ("offset", "key", "value", "ts"))
-    beginning, step = sa.literal_column(f"{BEGINNING}"), sa.literal_column("1")
-    end = sa.func.coalesce(sa.select(sa.func.max(_table.c.offset)).scalar_subquery(), beginning)
+    end = sa.func.coalesce(sa.select(sa.func.max(_table.c.offset)).scalar_subquery(), sa.literal_column(f"{BEGINNING}"))
+    offset: sa.BindParameter[int] = sa.bindparam("offset")
+    timestamp: sa.BindParameter[int] = sa.bindparam("ts")
     # In a list of columns, PostgreSQL takes a parameter that is NULL for a text.
-    row = sa.select(offset, sa.cast(key, sa.LargeBinary), sa.cast(value, sa.LargeBinary), timestamp)
-    return _table.insert().from_select(["offset", "key", "value", "ts"], row.where(end + step == offset))
+    key, value = (sa.cast(sa.bindparam(name), sa.LargeBinary) for name in ("key", "value"))
+    row = sa.select(offset, key, value, timestamp).where(end + sa.literal_column("1") == offset)
+    return _table.insert().from_select(["offset", "key", "value", "ts"], row)
 
 
 def check_url(url: str) -> None:
