@@ -1,4 +1,4 @@
-"""What breaks although the rules allow it: warnings of `magicbyte check`, errors with --strict, and in the registry."""
+"""Changes that the rules allow and that break readers: warnings of `magicbyte check`, and errors with --strict."""
 
 from __future__ import annotations
 

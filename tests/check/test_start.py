@@ -1,4 +1,4 @@
-"""What a check loads: neither servers nor clients, and of the parsers those of the types at hand."""
+"""The modules that a check loads: neither servers nor clients, and of the parsers those of the types at hand."""
 
 from __future__ import annotations
 

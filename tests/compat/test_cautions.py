@@ -1,4 +1,4 @@
-"""What breaks although the rules allow it is told as a warning: golden cases of every caution, and those with none.
+"""Changes that the rules allow and that break readers are warnings: golden cases of every caution, and of none.
 
 `cases/cautions/*.json` holds old and new texts and what is told; `python -P tests/compat/test_cautions.py` writes what
 is told anew.

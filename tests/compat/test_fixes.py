@@ -158,7 +158,7 @@ RULE = 2
 
 
 def tally(new: ParsedSchema, old: ParsedSchema, level: str) -> Counter[tuple[str, ...]]:
-    """How often each rule is reported, and where; cautions count if nothing breaks, since breaks may hide them."""
+    """Each rule's findings, counted by place; cautions count if nothing breaks, since breaks may hide them."""
     verdict = verdict_of(new, old, level)
     found = verdict.findings or verdict.cautions()
     places = [(one.difference.rule.name, one.difference.path, one.direction.name) for one in found]
@@ -196,7 +196,7 @@ def is_dense(text: str) -> bool:
 
 
 def is_proto_indented(text: str) -> bool:
-    """Whether each statement has a line of its own, indented by two blanks for each block around it."""
+    """True if each statement has a line of its own, indented by two blanks for each block around it."""
     depth = 0
     for line in text.splitlines():
         bare = line.strip()

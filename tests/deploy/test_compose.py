@@ -31,7 +31,7 @@ _SECURE = "/secure/files"
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Secured:
-    """What the service `setup` makes."""
+    """The files that the service `setup` makes."""
     command = services("compose.secured.yaml")["setup"]["command"][0]
     words = shlex.split(command[command.index("magicbyte secure") : command.index(";")])
     options = parsers()["magicbyte secure"].parse_args(words[2:])

@@ -1,4 +1,4 @@
-"""What servers tell systemd: READY after the replay, STOPPING at SIGTERM, WATCHDOG as long as the reader works."""
+"""Notices of servers to systemd: READY after the replay, STOPPING at SIGTERM, WATCHDOG as long as the reader works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a document says of bodies and of answers without a type, and what is called around a handler."""
+"""Bodies and answers without a type in a document, and the calls around a handler."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Text(str):
 
 
 class Place(Struct, forbid_unknown_fields=True):
-    """Where a thing is."""
+    """The place of a thing."""
 
     name: Text
     floor: Annotated[int | None, Meta(description="From 0.")] = None

@@ -1,4 +1,4 @@
-"""What a response's two writes become on the way to the transport."""
+"""A response's two writes on the way to the transport."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Written(asyncio.Transport):
 
 
 async def sent_by(*turns: Sequence[bytes | str]) -> list[bytes | str]:
-    """What is sent if each turn of the event loop writes some bytes, or calls a method."""
+    """The bytes that are sent if each turn of the event loop writes some, or calls a method."""
     transport = Written()
     joined = JoinedWrites(transport, asyncio.get_running_loop())
     for turn in turns:

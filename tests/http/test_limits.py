@@ -1,4 +1,4 @@
-"""What a client may take before its request is whole, on real servers."""
+"""The limits on a client before its request is whole, on real servers."""
 
 from __future__ import annotations
 

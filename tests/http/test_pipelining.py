@@ -27,7 +27,7 @@ def connected(app: Any, limits: Limits | None = None) -> tuple[HttpConnection, W
 
 
 async def answers(parts: Sequence[bytes]) -> bytes:
-    """What is written if these parts arrive, with a turn of the loop after each one that is read."""
+    """The bytes that are written if these parts arrive, with a turn of the loop after each one that is read."""
     connection, transport, connections = connected(Echo())
     for part in parts:
         await asyncio.wait_for(transport.reads.wait(), 10)

@@ -337,7 +337,7 @@ def test_clients_cannot_make_series(make: Any) -> None:
 
 
 def counted(url: str, status: int) -> float:
-    """How many answers without a route a server has counted by its common metrics."""
+    """The number of answers without a route that a server has counted by its common metrics."""
     found = [
         float(line.rpartition(" ")[2])
         for line in httpx.get(f"{url}/metrics").text.splitlines()

@@ -1,4 +1,4 @@
-"""Which dependency belongs to which extra, and which part of the code may use it."""
+"""The extra of each dependency, and the part of the code that may use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a slim install can do, and what it says of a missing extra."""
+"""A slim install: its commands, and its errors for a missing extra."""
 
 from __future__ import annotations
 

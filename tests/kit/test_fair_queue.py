@@ -66,7 +66,7 @@ def test_an_item_is_removed_before_its_turn() -> None:
 
 
 class Resource:
-    """What requests do with their turns: it notes who began, and each turn lasts until it is ended."""
+    """Requests with their turns: it notes who began, and each turn lasts until it is ended."""
 
     def __init__(self, queue: FairQueue) -> None:
         self.queue = queue

@@ -1,4 +1,4 @@
-"""What a producer says once another one has its transactional id."""
+"""Errors of a producer once another one has its transactional id."""
 
 from __future__ import annotations
 

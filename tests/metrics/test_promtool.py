@@ -1,4 +1,4 @@
-"""What promtool says of rules, panels and scrapes; `make metrics-test` runs this."""
+"""Rules, panels and scrapes, judged by promtool; `make metrics-test` runs this."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ def test_one_line_says_what_is_wrong_with_a_call(run: Run, arguments: tuple[str,
 
 
 def test_the_last_rule_and_the_last_user_can_be_removed(run: Run, tmp_path: Path):
-    """What is left is no empty file, which servers take for one that was cut."""
+    """No empty file is left, which servers take for one that was cut."""
     users, rules = tmp_path / "users", tmp_path / "rules"
     right = ("--allow", "User:a", "--operation", "READ", "--subject", "s")
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What answers, processes and outgoing requests of both servers do not give away."""
+"""Answers, processes and outgoing requests of both servers give nothing away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decoders to JSON say about a message that its JSON does not show."""
+"""Remarks of decoders to JSON on a message that its JSON does not show."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ OURS = ("compat", "magicbyte", "registry", "rest_proxy", "serdes", "spark_avro",
 
 @cache
 def names(module: str) -> frozenset[str] | None:
-    """What a module or package of ours defines, imports or holds as a file; None if there is no such module."""
+    """The names that a module of ours defines, imports or holds as a file; None if there is no such module."""
     path = ROOT / module.replace(".", "/")
     file = next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None)
     if file is None and not path.is_dir():

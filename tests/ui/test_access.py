@@ -1,4 +1,4 @@
-"""Who may use the page's routes: files are open, and everything with data decides as the registry itself."""
+"""Access to the page's routes: files are open, and everything with data decides as the registry itself."""
 
 from __future__ import annotations
 

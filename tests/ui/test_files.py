@@ -262,7 +262,7 @@ def test_nothing_loads_before_the_first_frame() -> None:
 
 
 class Inside(HTMLParser):
-    """What a page contains besides its text: the first style element, scripts without an address, and metadata."""
+    """The contents of a page besides its text: the first style element, scripts without an address, and metadata."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

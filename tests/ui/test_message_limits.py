@@ -1,4 +1,4 @@
-"""What bounds a request to `/ui/decode`, `/ui/encode` and `/ui/example`: its worker process can be killed."""
+"""The bounds of a request to `/ui/decode`, `/ui/encode` and `/ui/example`: its worker process can be killed."""
 
 from __future__ import annotations
 

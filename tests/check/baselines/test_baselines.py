@@ -1,4 +1,4 @@
-"""What the baselines hold: git's history, folders, files, lock files and registries; and which level holds."""
+"""The contents of baselines: git's history, folders, files, lock files and registries; and the level that holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a registry's config and metadata say beside the level: the check judges as the registry does."""
+"""A registry's config and metadata beside the level: the check judges as the registry does."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_json_references_are_read_once(project: Any, monkeypatch: pytest.MonkeyP
 
 
 def test_an_import_with_another_text_gives_another_description():
-    """What was described for one schema is not used for another in which an import has another text."""
+    """A description made for one schema is not used for another in which an import has another text."""
     middle = Dependency("m.proto", 'syntax = "proto3"; import "b.proto"; message M { B b = 1; }')
     message = Dependency("b.proto", 'syntax = "proto3"; message B { int32 x = 1; }')
     enum = Dependency("b.proto", 'syntax = "proto3"; enum B { ZERO = 0; }')

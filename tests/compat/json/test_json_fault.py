@@ -1,4 +1,4 @@
-"""What is wrong with a text that is not JSON, in our words and at our places."""
+"""The fault of a text that is not JSON, in our words and at our places."""
 
 from __future__ import annotations
 

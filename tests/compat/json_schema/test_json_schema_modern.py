@@ -1,4 +1,4 @@
-"""What the reference compares in drafts 2019-09 and 2020-12 otherwise than in older ones."""
+"""Comparisons that the reference makes otherwise in drafts 2019-09 and 2020-12 than in older ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two schemas, row by row, and the rows of the rules' findings."""
+"""The changes between two schemas, row by row, and the rows of the rules' findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the outline of a schema says, for the three types: literal trees."""
+"""Outlines of schemas, for the three types: literal trees."""
 
 from __future__ import annotations
 

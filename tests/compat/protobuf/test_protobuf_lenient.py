@@ -1,4 +1,4 @@
-"""What protoc refuses and the reference accepts: kept in the text, passed over in the descriptor, told as warnings."""
+"""Texts that protoc refuses and the reference accepts: kept, passed over in the descriptor, told as warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the chart's objects say, beyond being valid."""
+"""The contents of the chart's objects, beyond being valid."""
 
 from __future__ import annotations
 

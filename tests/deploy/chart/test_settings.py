@@ -219,7 +219,7 @@ def test_a_truth_value_is_no_secret(tmp_path: Path) -> None:
 
 
 def _config(config: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    """What a registry reads of values' `config`."""
+    """The settings that a registry reads of values' `config`."""
     values = {"kafka": {"bootstrapServers": "kafka:9092"}, "registry": {"config": config}}
     file = folder / "values.yaml"
     file.write_text(yaml.safe_dump(values, allow_unicode=True), encoding="utf-8")

@@ -28,7 +28,7 @@ KEY = b"0123456789abcdef"
 
 
 def _verdicts(one: ParsedSchema, other: ParsedSchema) -> list[tuple[bool, list[str]]]:
-    """Whether each direction is compatible, and the rules that are not kept to."""
+    """The verdict of each direction, and the rules that are not kept to."""
     found = []
     for new, old in ((one, other), (other, one)):
         verdict = check(new, [Previous(1, old)], LEVELS["BACKWARD"])

@@ -1,4 +1,4 @@
-"""What contradicts the target: all of it is listed and nothing written, or it is left out."""
+"""Entries that contradict the target: all are listed and nothing is written, or they are left out."""
 
 from __future__ import annotations
 

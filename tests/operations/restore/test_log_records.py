@@ -1,4 +1,4 @@
-"""How many records of a restore a log holds already: only the beginning of the same restore counts."""
+"""The records of a restore that a log holds already: only the beginning of the same restore counts."""
 
 from __future__ import annotations
 

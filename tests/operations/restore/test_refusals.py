@@ -1,4 +1,4 @@
-"""What is refused, with literal texts: nothing is written, and the target is as it was."""
+"""Restores that are refused, with literal texts: nothing is written, and the target is as it was."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_the_reader_reads_every_written_form(
 
 
 def _cuts(form: str, data: bytes) -> set[int]:
-    """How many bytes are left where a form cannot tell a cut: between lines or objects, and after an array."""
+    """The sizes at which a form cannot tell a cut: between lines or objects, and after an array."""
     if form == "Karapace V1":
         return set()
     if form.startswith("rpk"):

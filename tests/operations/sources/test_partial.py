@@ -83,7 +83,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
 
 @pytest.fixture
 def few(guarded: Guarded, tmp_path: Path) -> Path:
-    """What `few` has exported, in a file."""
+    """The export of `few`, in a file."""
     path = tmp_path / "few.ndjson"
     path.write_bytes(guarded.few)
     return path

@@ -1,4 +1,4 @@
-"""What shells complete: the real shells are asked, with the script that the command prints for each."""
+"""Completions of shells: the real shells are asked, with the script that the command prints for each."""
 
 from __future__ import annotations
 

@@ -262,7 +262,7 @@ def _not_committed(content: bytes, first: int) -> bytes:
 
 
 def ids_in(path: Path) -> dict[str, int]:
-    """What a registry that starts now regards as given."""
+    """The ids that a registry that starts now regards as given."""
     ids = ReservedIds(path)
     ids._lock(0x08)  # LOCK_UN: the process is gone
     os.close(ids._file)

@@ -82,7 +82,7 @@ def record(name: str) -> dict[str, str]:
 def test_a_request_leaves_nothing_to_the_garbage_collector(
     app: ASGIApp, status: int, method: str, path: str, body: Any
 ) -> None:
-    """What requests leave in cycles is looked for in pauses that all clients feel."""
+    """The garbage collector looks for cycles in pauses that all clients feel."""
 
     async def drive() -> int:
         assert await ask(app, "POST", "/subjects/s/versions", record("f")) == 200

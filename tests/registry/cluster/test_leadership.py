@@ -1,4 +1,4 @@
-"""Who may write the schemas topic, and what happens when somebody else does."""
+"""The right to write the schemas topic, and the consequences when somebody else does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a registry logs while no broker answers: a line at the begin, and one at the end."""
+"""The log of a registry while no broker answers: a line at the begin, and one at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a start has come, in the log of the server."""
+"""The progress of a start, in the log of the server."""
 
 from __future__ import annotations
 

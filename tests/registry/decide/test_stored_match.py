@@ -1,4 +1,4 @@
-"""Whether a schema is registered: which version equals a candidate, among the versions that it may be."""
+"""The version that equals a candidate, among the versions that it may be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is too large, too deep, too long or goes round in circles is refused clearly and soon."""
+"""Requests that are too large, too deep, too long or go round in circles are refused clearly and soon."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def is_locked(*libraries: str) -> bool:
-    """Whether the libraries have the versions of the lock file."""
+    """True if the libraries have the versions of the lock file."""
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     return all(f"\n{library}=={version(library)} " in lock for library in libraries)
 

@@ -1,4 +1,4 @@
-"""What the registry counts, and which names its settings leave out."""
+"""The counts of the registry, and the names that its settings leave out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def metrics(api: Any) -> dict[str, float]:
 
 
 def changes(api: Any, before: dict[str, float], *prefixes: str) -> dict[str, float]:
-    """What has grown since, of the metrics whose names begin so; the counts are those of the process."""
+    """The metrics that have grown since, of those whose names begin so; the counts are those of the process."""
     return {
         name: value - before.get(name, 0.0)
         for name, value in metrics(api).items()

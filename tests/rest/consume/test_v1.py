@@ -1,4 +1,4 @@
-"""What only the oldest API has."""
+"""Routes that only the oldest API has."""
 
 from __future__ import annotations
 

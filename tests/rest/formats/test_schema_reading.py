@@ -1,4 +1,4 @@
-"""Which schemas a client may read is remembered for a while, and in bounded memory."""
+"""A client's rights to read schemas are remembered for a while, and in bounded memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the REST proxy counts of records."""
+"""The REST proxy's counts of records."""
 
 from __future__ import annotations
 

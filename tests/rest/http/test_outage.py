@@ -1,4 +1,4 @@
-"""What a proxy logs while no broker answers: not a line for each attempt."""
+"""The log of a proxy while no broker answers: not a line for each attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every row of v3 refuses in the same way: media types, methods, clusters, numbers, and bodies."""
+"""Refusals that all rows of v3 share: media types, methods, clusters, numbers, and bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all routes of v3 have in common."""
+"""The behaviour that all routes of v3 have in common."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Proxy:
         self.cluster = client("admin", "GET", "/v3/clusters").json()["data"][0]["cluster_id"]
 
     def statuses(self) -> list[int]:
-        """What each request is answered, without a second try."""
+        """The answer to each request, without a second try."""
         return [self._ask(*request) for request in REQUESTS]
 
     def _ask(self, method: str, path: str, body: Any) -> int:

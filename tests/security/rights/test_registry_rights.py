@@ -88,7 +88,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def needed(access: Access) -> list[frozenset[str]]:
-    """What a row needs: one operation of each set."""
+    """The needs of a row: one operation of each set."""
     sets = [frozenset(str(operation.name) for operation in access.operation)]
     return sets + (needed(access.also) if access.also is not None else [])
 

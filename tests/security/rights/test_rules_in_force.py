@@ -55,7 +55,7 @@ class HalfSent:
 
 
 def decisions(client: Client, operation: str, resource_type: str) -> int:
-    """How many decisions a server has counted that allowed an operation on a resource of a type."""
+    """The number of decisions that a server has counted that allowed an operation on a resource of a type."""
     counted = f'magicbyte_authorization_total{{operation="{operation}",outcome="allowed",type="{resource_type}"}} '
     lines = client("admin", "GET", "/metrics").text.splitlines()
     return next((int(float(line.removeprefix(counted))) for line in lines if line.startswith(counted)), 0)

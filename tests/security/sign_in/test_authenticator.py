@@ -1,4 +1,4 @@
-"""Who a request comes from: each credential that is accepted, and each that is refused."""
+"""The sender of a request: each credential that is accepted, and each that is refused."""
 
 from __future__ import annotations
 

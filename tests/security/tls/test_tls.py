@@ -64,7 +64,7 @@ def length_of(answer: bytes) -> int:
 
 
 def is_refused(server: ServerProcess, context: ssl.SSLContext) -> bool:
-    """Whether a client gets no answer: the handshake fails, with TLS 1.3 only at the first read."""
+    """True if a client gets no answer: the handshake fails, with TLS 1.3 only at the first read."""
     try:
         with connect(server, context) as connection:
             return not ask(connection).startswith(b"HTTP/1.1 200")

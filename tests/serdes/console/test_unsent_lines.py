@@ -1,4 +1,4 @@
-"""What `magicbyte produce` says of delivered and unsent lines after an error; and topics that do not exist."""
+"""The words of `magicbyte produce` on delivered and unsent lines after an error; and topics that do not exist."""
 
 from __future__ import annotations
 

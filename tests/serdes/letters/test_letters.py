@@ -1,4 +1,4 @@
-"""What `magicbyte dead-letter` knows of a letter without a broker: fingerprints, places of faults, fixes, states."""
+"""Letters of `magicbyte dead-letter` without a broker: fingerprints, places of faults, fixes, states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a value that a JSON Schema refuses: the field, the reason, and the branch that came nearest."""
+"""Errors for a value that a JSON Schema refuses: the field, the reason, and the branch that came nearest."""
 
 from __future__ import annotations
 

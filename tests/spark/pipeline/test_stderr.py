@@ -1,4 +1,4 @@
-"""What a run that fails writes to stderr: one clear line, and where the stack trace is."""
+"""The stderr of a run that fails: one clear line, and the place of the stack trace."""
 
 from __future__ import annotations
 

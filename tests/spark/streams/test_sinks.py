@@ -53,7 +53,7 @@ def job(spark: SparkSession, topics: Any, avro: Any, tmp_path: Path) -> Job:
 
 
 def forget_commit(checkpoint: Path, batch: int) -> None:
-    """What a kill leaves after a batch was written and before Spark noted it."""
+    """The state after a kill between the write of a batch and Spark's note of it."""
     (checkpoint / "commits" / str(batch)).unlink()
     (checkpoint / "commits" / f".{batch}.crc").unlink()
 

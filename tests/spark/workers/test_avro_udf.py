@@ -175,7 +175,7 @@ MISREAD: list[tuple[Any, Any, Any]] = [
 def both(
     spark: SparkSession, avro: Any, cases: list[tuple[str, str | None, list[bytes]]], mode: str = "FAILFAST"
 ) -> Iterator[tuple[Any, Any]]:
-    """What the JVM and our codecs make of each case's messages (subject, reader's schema, messages), in one query."""
+    """The results of the JVM and of our codecs for each case's messages (subject, reader's schema, messages), in one query."""
     count = max(len(messages) for _, _, messages in cases)
     rows = [[n, *(bytearray(messages[n % len(messages)]) for _, _, messages in cases)] for n in range(count)]
     columns = [f"c{index} binary" for index in range(len(cases))]

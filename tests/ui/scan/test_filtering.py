@@ -1,4 +1,4 @@
-"""Whether records fit the conditions of filters."""
+"""Records that fit the conditions of filters, and records that do not."""
 
 from __future__ import annotations
 

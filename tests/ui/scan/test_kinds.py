@@ -1,4 +1,4 @@
-"""What bytes are when they are read as a kind."""
+"""Bytes that are read as a kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bounds a search of a topic: records, bytes, time, places, memory; and its end when its client goes."""
+"""The bounds of a search of a topic: records, bytes, time, places, memory; and its end when its client goes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def filled(page: Searched, count: int) -> str:
 
 
 def requests_of(proxy: ServerProcess) -> int:
-    """How many GETs of records the REST proxy has answered."""
+    """The number of GETs of records that the REST proxy has answered."""
     text = httpx.get(f"{proxy.url}/metrics", trust_env=False).text
     return sum(int(float(count)) for count in _READS.findall(text))
 

@@ -1,4 +1,4 @@
-"""What the reference does not have: search, the change feed, webhooks, export and import."""
+"""Routes that the reference does not have: search, the change feed, webhooks, export and import."""
 
 from __future__ import annotations
 

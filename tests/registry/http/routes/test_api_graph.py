@@ -1,4 +1,4 @@
-"""What a version refers to, and what refers to it: /subjects/{subject}/versions/{version}/graph, and /referencedby."""
+"""The references of a version, and the versions that refer to it: the routes `graph` and `referencedby`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which stored version a schema is: with its references spelled out, with a version in its metadata, or empty."""
+"""Look-ups of a schema's version: with its references spelled out, with a version in its metadata, or empty."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def test_health_of_a_cluster_with_a_broker_that_is_gone(three: V3, brokers: Kafk
 
 
 def requests_under_way(v3: V3) -> int:
-    """How many requests the proxy serves, besides this one."""
+    """The number of requests that the proxy serves, besides this one."""
     name = 'magicbyte_http_requests_in_progress{app="rest"} '
     lines = v3.client.get("/metrics").text.splitlines()
     return next(int(float(line.removeprefix(name))) for line in lines if line.startswith(name)) - 1

@@ -1,4 +1,4 @@
-"""Which pipelines make each row of one record."""
+"""The pipelines that make each row of one record."""
 
 from __future__ import annotations
 

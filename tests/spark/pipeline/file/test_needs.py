@@ -1,4 +1,4 @@
-"""What `lint` and `explain` say of modules and extras that the parts of a pipeline need."""
+"""Modules and extras that the parts of a pipeline need, in `lint` and `explain`."""
 
 from __future__ import annotations
 

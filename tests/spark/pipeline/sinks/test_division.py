@@ -1,4 +1,4 @@
-"""Which writer has the records of a source partition."""
+"""The writer of the records of a source partition."""
 
 from __future__ import annotations
 

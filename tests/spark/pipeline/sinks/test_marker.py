@@ -1,4 +1,4 @@
-"""What the marker in a target says about the next batch: write it, skip it, or refuse it."""
+"""The marker in a target decides on the next batch: write it, skip it, or refuse it."""
 
 from __future__ import annotations
 

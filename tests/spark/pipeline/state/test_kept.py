@@ -1,4 +1,4 @@
-"""What of a checkpoint's state is compared, and which columns keep their first types."""
+"""The parts of a checkpoint's state that are compared, and the columns that keep their first types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the state does not take between two runs, and the way out."""
+"""Changes that the state does not take between two runs, and the way out."""
 
 from __future__ import annotations
 

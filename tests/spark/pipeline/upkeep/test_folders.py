@@ -1,4 +1,4 @@
-"""Which files of a folder are pipelines, and which checkpoints are read without Spark."""
+"""The files of a folder that are pipelines, and the checkpoints that are read without Spark."""
 
 from __future__ import annotations
 

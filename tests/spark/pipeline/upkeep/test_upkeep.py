@@ -73,7 +73,7 @@ ROWS = sorted((number // PER_HOUR, number, number % 7) for number in range(3 * P
 
 
 def written(spark: SparkSession, topics: Any, avro: Any, folder: Path, sink: str, table: str) -> Lake:
-    """What a pipeline wrote in four batches."""
+    """The target of a pipeline after four batches."""
     topic = topics.create()
     [schema_id] = avro.register(f"{topic}-value", FLIGHT)
     producer = Producer({"bootstrap.servers": topics.servers, "linger.ms": 20})

@@ -1,4 +1,4 @@
-"""What happens to a subject while one edits: the editor says so, and keeps the text."""
+"""Changes of a subject while one edits: the editor says so, and keeps the text."""
 
 from __future__ import annotations
 

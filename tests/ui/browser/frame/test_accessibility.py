@@ -71,7 +71,7 @@ def test_axe_finds_nothing_for_users_of_few_rights(
 
 
 def problems_of(page: Page, path: str, ready: str) -> list[str]:
-    """What is wrong with a page in both themes."""
+    """The faults of a page in both themes."""
     page.goto(path)
     expect(page.locator(ready).first).to_be_visible()
     expect(page.locator("[aria-busy=true]")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""What the page shows to users of few rights, who sign in at a registry with access rules: `tests.ui.kit.guarded`."""
+"""The page of users of few rights, who sign in at a registry with access rules: `tests.ui.kit.guarded`."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def shown_nodes(page: Page) -> int:
 
 
 def measured(session: CDPSession) -> dict[str, int]:
-    """What is in use after garbage collections."""
+    """The memory in use after garbage collections."""
     for _ in range(3):
         session.send("HeapProfiler.collectGarbage")
     metrics: dict[str, Any] = session.send("Performance.getMetrics")

@@ -1,4 +1,4 @@
-"""How many requests a first visit of each view makes with the built page: each takes a round trip on a slow link."""
+"""The requests of a first visit of each view with the built page: each takes a round trip on a slow link."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def record(*fields: str) -> str:
 
 
 def leads(node: ServerProcess) -> bool:
-    """Whether a node is the leader."""
+    """True if a node is the leader."""
     state: dict[str, Any] = httpx.get(f"{node.url}/health/ready", timeout=10, trust_env=False).json()
     return bool(state["leader"])
 

@@ -121,7 +121,7 @@ MIDDLE = "subjects/middle-value/versions/1/references"
 
 
 def middle_of(page: Page) -> float:
-    """Where the version is in the window, from 0 at its top to 1 at its bottom."""
+    """The place of the version in the window, from 0 at its top to 1 at its bottom."""
     box = page.locator("[data-node=start]").bounding_box()
     assert box is not None
     return (box["y"] + box["height"] / 2) / page.evaluate("innerHeight")

@@ -105,7 +105,7 @@ def test_a_group_with_a_member_shows_it_and_refuses_a_reset(page: Page, servers:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a reset of orders shows, one row a partition, and the offsets that are committed afterwards."""
+    """The rows that a reset of orders shows, one a partition, and the offsets that are committed afterwards."""
 
     rows: list[str]
     summary: str
