@@ -82,7 +82,7 @@ def document() -> dict[str, Any]:
 
 def test_the_shape_that_reads_a_body_describes_it(document: dict[str, Any]) -> None:
     assert document["components"]["schemas"]["Place"] == {
-        "description": "Where a thing is.",
+        "description": "The place of a thing.",
         "type": "object",
         "properties": {
             "name": {"type": "string"},
