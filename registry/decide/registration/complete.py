@@ -49,14 +49,12 @@ def completed_import(sent: Sent, config: Config) -> Completed:
 
 
 def with_tags(view: View, sent: Sent, terms: Terms) -> Sent:
-    """Apply the changes of tags to the text, if there are any; a schema that adds or removes tags also gets a number.
+    """Apply the changes of tags to the text; a schema that adds or removes tags also gets a number.
 
     Raises:
         ApiError: 42201 if there is no schema, or it lacks an entity to tag.
         Unanswered: The schema must be edited elsewhere first.
     """
-    if not sent.edits_tags:
-        return sent
     latest = view.latest(sent.subject)
     if sent.content.is_blank and latest is not None:
         old = latest.content

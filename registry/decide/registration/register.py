@@ -61,12 +61,14 @@ def decide_register(view: View, now: int, *, sent: Sent, terms: Terms, anew: boo
     mode = effective_mode(view, sent.subject)
     _require_permitted(view, sent, mode)
     config = effective_config(view, sent.subject, terms.default_level)
-    sent = with_tags(view, sent, terms)
+    edits_tags = sent.edits_tags
+    if edits_tags:
+        sent = with_tags(view, sent, terms)
     complete = completed_import(sent, config) if mode.imports else completed(view, sent, config)
     # An import without a number, and a version made anew, may turn out to be any version.
     is_any = sent.version <= 0 and (mode.imports or anew)
     eligible = Eligible(0 if is_any else sent.version, sent.schema_id)
-    changes = anew or sent.expected_latest is not None or sent.edits_tags or config.edits_contents
+    changes = anew or sent.expected_latest is not None or edits_tags or config.edits_contents
     for candidate in candidates_to_register(
         view, complete, terms, is_import=mode.imports, may_be_stored_as_sent=not changes
     ):

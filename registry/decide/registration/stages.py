@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from compat.contracts.model import VERSION_PROPERTY
 from registry.decide.question import Source
-from registry.state.model import Config, Content, Version
+from registry.state.model import Config, Content
 from registry.tags import Tags
 
 
@@ -96,18 +96,14 @@ class Candidate(Unparsed, frozen=True):
         source: The text as the client sent it, with pinned references.
         normalized: Whether the content's text is normalised.
         fault: Why `validateFields` refuses it; empty if it does not, or is off.
-        older_text: The other text that the log may have for the same schema; empty if there is none.
+        older_text: The other text in which an earlier release or the reference may have stored the schema; empty if
+            there is none.
     """
 
     source: Source
     normalized: bool
     fault: str = ""
     older_text: str = ""
-
-    @property
-    def forms(self) -> tuple[Content, ...]:
-        """The content, then the form of it that an earlier release or the reference may have stored."""
-        return (self.content, self.content.with_text(self.older_text)) if self.older_text else (self.content,)
 
 
 class Eligible(Struct, frozen=True):
@@ -122,11 +118,3 @@ class Eligible(Struct, frozen=True):
     number: int = 0
     schema_id: int = -1
     include_deleted: bool = False
-
-    def includes(self, version: Version) -> bool:
-        """Tell whether a version is one of them; `number` must not be `LATEST`."""
-        return (
-            (self.include_deleted or not version.deleted)
-            and self.number in (0, version.number)
-            and (self.schema_id < 0 or self.schema_id == version.schema_id)
-        )

@@ -36,13 +36,12 @@ def stored_match(view: View, candidate: Unparsed, eligible: Eligible, terms: Ter
         if latest is None:
             return None
         candidate, eligible = candidate.without_number(), replace(eligible, number=latest.number)
-    if not isinstance(candidate, Candidate):
-        return _with_text(view, candidate.subject, candidate.content, eligible)
-    for content in candidate.forms:
-        version = _with_text(view, candidate.subject, content, eligible)
-        if version is not None:
-            return version
-    return _with_structure(view, candidate, eligible, terms)
+    version = _with_text(view, candidate.subject, candidate.content, eligible)
+    if version is not None or not isinstance(candidate, Candidate):
+        return version
+    if candidate.older_text:
+        version = _with_text(view, candidate.subject, candidate.content.with_text(candidate.older_text), eligible)
+    return _with_structure(view, candidate, eligible, terms) if version is None else version
 
 
 def _with_text(view: View, subject: str, content: Content, eligible: Eligible) -> Version | None:
@@ -50,7 +49,9 @@ def _with_text(view: View, subject: str, content: Content, eligible: Eligible) -
     if not view.has_text(content.text):
         return None
     same_text = [
-        version for version in view.versions(subject) if version.text == content.text and eligible.includes(version)
+        version
+        for version in view.versions(subject)
+        if version.text == content.text and _is_eligible(version, eligible)
     ]
     if not same_text:
         return None
@@ -69,7 +70,7 @@ def _with_structure(view: View, candidate: Candidate, eligible: Eligible, terms:
         [
             version
             for version in view.versions(candidate.subject)
-            if eligible.includes(version) and _may_be_same(version, candidate)
+            if _is_eligible(version, eligible) and _may_be_same(version, candidate)
         ]
     )
     if not possible:
@@ -80,6 +81,15 @@ def _with_structure(view: View, candidate: Candidate, eligible: Eligible, terms:
         number = terms.ask(view, question, SameFound).number
         return next((version for version in possible if version.number == number), None)
     return None
+
+
+def _is_eligible(version: Version, eligible: Eligible) -> bool:
+    """Tell whether a version is one of those that a candidate may be; their number must not be `LATEST`."""
+    return (
+        (eligible.include_deleted or not version.deleted)
+        and eligible.number in (0, version.number)
+        and (eligible.schema_id < 0 or eligible.schema_id == version.schema_id)
+    )
 
 
 def _may_be_same(version: Version, candidate: Candidate) -> bool:
