@@ -89,6 +89,16 @@ def test_registering_adds_removes_and_propagates_tags(api: Any) -> None:
     assert (body["version"], body["schema"]) == (3, wider)
 
 
+def test_a_schema_that_gets_tags_inherits_metadata_although_an_older_version_has_its_text(api: Any) -> None:
+    tagged = AVRO.replace('"string"', '"string","confluent:tags":["PII"]')
+    wider = tagged.replace("}]}", '},{"name":"g","type":"int","default":0}]}')
+    assert api.register("s", tagged).json()["version"] == 1
+    assert api.register("s", wider, metadata={"properties": {"owner": "us"}}).json()["version"] == 2
+    body = api.register("s", AVRO, propagateSchemaTags=True).json()
+    assert (body["version"], body["schema"]) == (3, tagged)
+    assert body["metadata"] == {"properties": {"owner": "us"}}
+
+
 def test_tags_for_no_schema(api: Any) -> None:
     body = {"schemaTagsToAdd": [tags("n.R.f", "sr_field", "PII")]}
     answered = api("POST", "/subjects/s/versions", body)
