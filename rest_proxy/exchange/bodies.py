@@ -1,13 +1,13 @@
-"""Request bodies: their shapes, and the errors for bodies of another shape."""
+"""Request bodies: the shapes that read them, which also describe them, and the errors for bodies of another shape."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct, field
 
 from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.kit.errors import ApiError
@@ -19,6 +19,12 @@ _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")
 MISSING = Raw(b"null")
 _UNRECOGNIZED = "Unrecognized field: "
 _TOO_DEEP = "JSON is nested too deeply"
+
+# The bounds describe; handlers check them, because their errors name the value.
+_TopicName = Annotated[str, Meta(extra_json_schema={"minLength": 1})]
+_PartitionNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": 2**31 - 1})]
+_OffsetNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0})]
+_Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
 class SchemaReference(Struct, forbid_unknown_fields=True):
@@ -87,45 +93,45 @@ class DataProduceRequest(ProduceRequest):
 class PartitionEntry(Struct, forbid_unknown_fields=True):
     """A partition."""
 
-    topic: str
-    partition: int
+    topic: _TopicName
+    partition: _PartitionNumber
 
 
-class OffsetPlace(Struct, forbid_unknown_fields=True):
+class Offset(Struct, forbid_unknown_fields=True):
     """An offset in a partition."""
 
-    topic: str
-    partition: int
-    offset: int
+    topic: _TopicName
+    partition: _PartitionNumber
+    offset: _OffsetNumber
     metadata: str | None = None
 
 
-class TimestampPlace(Struct, forbid_unknown_fields=True):
+class Timestamp(Struct, forbid_unknown_fields=True):
     """An instant in a partition."""
 
-    topic: str
-    partition: int
-    timestamp: str
+    topic: _TopicName
+    partition: _PartitionNumber
+    timestamp: _Instant
     metadata: str | None = None
 
 
 class Places(Struct, forbid_unknown_fields=True):
-    """Partitions to assign, to seek, or whose committed offsets to return."""
+    """The partitions."""
 
     partitions: list[PartitionEntry] | None = None
 
 
-class Offsets(Struct, forbid_unknown_fields=True):
-    """Offsets to commit."""
+class OffsetsToCommit(Struct, forbid_unknown_fields=True):
+    """Offsets of the last records that were read."""
 
-    offsets: list[OffsetPlace] | None = None
+    offsets: list[Offset] | None = None
 
 
 class Positions(Struct, forbid_unknown_fields=True):
-    """Positions to seek to, by offset or by time."""
+    """Positions to continue at, by offset or by time."""
 
-    offsets: list[OffsetPlace] | None = None
-    timestamps: list[TimestampPlace] | None = None
+    offsets: list[Offset] | None = None
+    timestamps: list[Timestamp] | None = None
 
 
 class Subscription(Struct, forbid_unknown_fields=True):
@@ -136,21 +142,43 @@ class Subscription(Struct, forbid_unknown_fields=True):
 
 
 class ConsumerConfig(Struct, forbid_unknown_fields=True):
-    """The configuration of a new consumer instance; the last three members are ours."""
+    """The configuration of a new consumer instance."""
 
-    id: str | None = None
-    name: str | None = None
-    format: str | None = None
-    auto_offset_reset: str | None = msgspec.field(default=None, name="auto.offset.reset")
-    auto_commit: str | bool | None = msgspec.field(default=None, name="auto.commit.enable")
-    fetch_min_bytes: int | None = msgspec.field(default=None, name="fetch.min.bytes")
-    response_min_bytes: int | None = msgspec.field(default=None, name="responseMinBytes")
-    request_timeout_ms: int | None = msgspec.field(default=None, name="consumer.request.timeout.ms")
-    request_wait_ms: int | None = msgspec.field(default=None, name="requestWaitMs")
-    isolation_level: str | None = msgspec.field(default=None, name="isolation.level")
-    decode_errors: str | None = msgspec.field(default=None, name="decode.errors")
-    avro_unions: str | None = msgspec.field(default=None, name="avro.unions")
-    avro_logical_types: str | None = msgspec.field(default=None, name="avro.logical.types")
+    id: Annotated[str | None, Meta(description="As name, which it goes before; deprecated.")] = None
+    name: Annotated[str | None, Meta(description="Generated if it is missing.")] = None
+    format: Annotated[str | None, Meta(description="binary (the default), json, avro, jsonschema or protobuf.")] = None
+    auto_offset_reset: Annotated[
+        str | None, Meta(description="earliest, latest or none; in v1 smallest or largest.")
+    ] = field(default=None, name="auto.offset.reset")
+    auto_commit: Annotated[str | bool | None, Meta(description="true in v2 and false in v1 if it is missing.")] = field(
+        default=None, name="auto.commit.enable"
+    )
+    fetch_min_bytes: Annotated[int | None, Meta(description="Bytes that a read waits for within its timeout.")] = field(
+        default=None, name="fetch.min.bytes"
+    )
+    response_min_bytes: Annotated[int | None, Meta(description="Another name of fetch.min.bytes.")] = field(
+        default=None, name="responseMinBytes"
+    )
+    request_timeout_ms: Annotated[int | None, Meta(description="The longest wait of a read.")] = field(
+        default=None, name="consumer.request.timeout.ms"
+    )
+    request_wait_ms: Annotated[int | None, Meta(description="Another name of consumer.request.timeout.ms.")] = field(
+        default=None, name="requestWaitMs"
+    )
+    isolation_level: Annotated[str | None, Meta(description="read_uncommitted (the default) or read_committed.")] = (
+        field(default=None, name="isolation.level")
+    )
+    # The last three are ours.
+    decode_errors: Annotated[
+        str | None,
+        Meta(description="fail (the default), or report: a record that does not decode is shown with its error."),
+    ] = field(default=None, name="decode.errors")
+    avro_unions: Annotated[str | None, Meta(description="tagged (the default) or plain.")] = field(
+        default=None, name="avro.unions"
+    )
+    avro_logical_types: Annotated[
+        str | None, Meta(description="text (the default), or stored: the reference's form.")
+    ] = field(default=None, name="avro.logical.types")
 
 
 def reader_of(shape: Any, *, float_hook: Callable[[str], Any] | None = None) -> msgspec.json.Decoder[Any]:

@@ -6,15 +6,9 @@ from pydantic import Field
 
 from rest_proxy.http.models.consumers import (
     CommittedV1,
-    ConsumerConfig,
     CreatedConsumer,
-    Offset,
     Offsets,
-    OffsetsToCommit,
-    Places,
-    Positions,
     Record,
-    Subscription,
     Topics,
 )
 from rest_proxy.http.models.produced import BinaryProduceRequest, ProduceRequest, ProduceResponse
@@ -24,27 +18,20 @@ __all__ = [
     "BinaryProduceRequest",
     "Brokers",
     "CommittedV1",
-    "ConsumerConfig",
     "CreatedConsumer",
     "Error",
     "Health",
-    "Offset",
     "OffsetRange",
     "Offsets",
-    "OffsetsToCommit",
     "Partition",
-    "Places",
-    "Positions",
     "ProduceRequest",
     "ProduceResponse",
     "Record",
-    "Subscription",
     "Topic",
     "Topics",
 ]
 
 AnyObject = dict[str, Any]
-StringMap = dict[str, str]
 Empty = Annotated[dict[str, Any], Field(description="An empty object.", max_length=0)]
 EmptyList = Annotated[list[Any], Field(max_length=0)]
 Names = Annotated[list[str], Field(description="The names.")]

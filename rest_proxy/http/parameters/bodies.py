@@ -21,14 +21,14 @@ class JsonBody:
 
     is_required = True
 
-    def __init__(self, shape: Any, model: Any) -> None:
+    def __init__(self, shape: Any, model: Any = None) -> None:
         """Make the dependency.
 
         Args:
             shape: The shape of the body.
-            model: Describes the body.
+            model: Describes the body if the shape does not.
         """
-        self.model = model
+        self.model = shape if model is None else model
         self._decoder = bodies.reader_of(shape)
 
     async def __call__(self, request: Request) -> Any:
@@ -75,13 +75,13 @@ _BINARY = (f"application/vnd.kafka.binary.{version}+json" for version in ("v2", 
 ProduceBody = Annotated[
     None, Depends(DescribedBody(models.ProduceRequest, dict.fromkeys(_BINARY, models.BinaryProduceRequest)))
 ]
-StringMapBody = Annotated[dict[str, str] | None, Depends(OptionalBody(dict[str, str] | None, models.StringMap))]
+StringMapBody = Annotated[dict[str, str] | None, Depends(OptionalBody(dict[str, str] | None, dict[str, str]))]
 ConfigBody = Annotated[
-    bodies.ConsumerConfig | None, Depends(OptionalBody(bodies.ConsumerConfig | None, models.ConsumerConfig))
+    bodies.ConsumerConfig | None, Depends(OptionalBody(bodies.ConsumerConfig | None, bodies.ConsumerConfig))
 ]
-SubscriptionBody = Annotated[bodies.Subscription, Depends(JsonBody(bodies.Subscription, models.Subscription))]
-OffsetsBody = Annotated[bodies.Offsets | None, Depends(BlankBody(bodies.Offsets, models.OffsetsToCommit))]
-PositionsBody = Annotated[bodies.Positions, Depends(JsonBody(bodies.Positions, models.Positions))]
-PlacesBody = Annotated[bodies.Places, Depends(JsonBody(bodies.Places, models.Places))]
+SubscriptionBody = Annotated[bodies.Subscription, Depends(JsonBody(bodies.Subscription))]
+OffsetsBody = Annotated[bodies.OffsetsToCommit | None, Depends(BlankBody(bodies.OffsetsToCommit))]
+PositionsBody = Annotated[bodies.Positions, Depends(JsonBody(bodies.Positions))]
+PlacesBody = Annotated[bodies.Places, Depends(JsonBody(bodies.Places))]
 #: Without a body there are no partitions, which the handler refuses with an error of its own.
-PlacesIfGiven = Annotated[bodies.Places | None, Depends(BlankBody(bodies.Places, models.Places))]
+PlacesIfGiven = Annotated[bodies.Places | None, Depends(BlankBody(bodies.Places))]

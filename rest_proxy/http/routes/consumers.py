@@ -133,14 +133,14 @@ async def records(request: Request) -> Response:
     return json_response(request, body)
 
 
-async def _offsets_to_commit(request: Request, body: OffsetsBody) -> Sequence[bodies.OffsetPlace] | None:
+async def _offsets_to_commit(request: Request, body: OffsetsBody) -> Sequence[bodies.Offset] | None:
     offsets = None if body is None else body.offsets
     require_topics(request, "READ", *(offset.topic for offset in offsets or ()))
     return offsets
 
 
 #: The offsets in the body, of topics that the sender may read; None for all that were delivered.
-_OffsetsToCommit = Annotated[Sequence[bodies.OffsetPlace] | None, Depends(_offsets_to_commit)]
+_OffsetsToCommit = Annotated[Sequence[bodies.Offset] | None, Depends(_offsets_to_commit)]
 
 
 async def commit(
@@ -225,7 +225,7 @@ async def assign(*, places: _PlacesInBody, instance: OwnInstance) -> NoContent:
     return NoContent()
 
 
-async def assignments(request: Request, *, instance: OwnInstance) -> Json[models.Places]:
+async def assignments(request: Request, *, instance: OwnInstance) -> Json[bodies.Places]:
     """The partitions that the instance reads now."""
     places = await instance.in_turn(lambda consumer: consumer.assignment())
     body = {"partitions": [{"topic": topic, "partition": partition} for topic, partition in places]}
@@ -267,14 +267,14 @@ def _readable(request: Request, body: bodies.Places) -> list[PartitionId]:
     return places
 
 
-def _position(place: bodies.OffsetPlace, after: int = 0) -> Position:
+def _position(place: bodies.Offset, after: int = 0) -> Position:
     _check(place.topic, place.partition)
     if not 0 <= place.offset < _MAX_OFFSET:
         raise INVALID_ENTITY(detail=f"offset must be between 0 and {_MAX_OFFSET - 1} (was {place.offset})")
     return Position(place.topic, place.partition, place.offset + after, place.metadata or "")
 
 
-def _instant(place: bodies.TimestampPlace) -> Position:
+def _instant(place: bodies.Timestamp) -> Position:
     _check(place.topic, place.partition)
     return Position(place.topic, place.partition, milliseconds_of(place.timestamp))
 

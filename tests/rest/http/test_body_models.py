@@ -1,4 +1,4 @@
-"""The members that request bodies of v2 are read with are those that the document names."""
+"""The members that produce requests of v2 are read with are those that the document names."""
 
 from __future__ import annotations
 
@@ -41,11 +41,6 @@ def members(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, An
         (bodies.RawProduceRequest, models.BinaryProduceRequest),
         (bodies.BytesProduceRequest, models.BinaryProduceRequest),
         (bodies.DataProduceRequest, models.ProduceRequest),
-        (bodies.ConsumerConfig, models.ConsumerConfig),
-        (bodies.Subscription, models.Subscription),
-        (bodies.Offsets, models.OffsetsToCommit),
-        (bodies.Positions, models.Positions),
-        (bodies.Places, models.Places),
     ],
     ids=lambda type_: type_.__name__,
 )
