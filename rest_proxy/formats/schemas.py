@@ -250,7 +250,7 @@ class Schemas:
         try:
             return writing(
                 chosen,
-                schema.schema_type,
+                schema,
                 serializer.version,
                 self._header_name(side, source),
                 TopicSide(side.topic, side.field == "key"),

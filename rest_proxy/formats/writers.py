@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from compat.schema import AVRO, SchemaText
 from rest_proxy.formats.frame_places import Header
 from rest_proxy.formats.plain import DataError
 from rest_proxy.formats.ruled import RecordInHand, RuledWriting, RuleRefusal, TopicSide
@@ -65,7 +66,8 @@ class Writer(NamedTuple):
 
     `encode` raises DataError, or SchemaCompileError if the schema only now proves invalid. `header` belongs to each
     record with such a key or value; None if their frames are before the data. `ruled` is None if the schema has no
-    rules to carry out; else use `of_record`, whose functions raise RuleRefusal.
+    rules to carry out; else use `of_record`, whose functions raise RuleRefusal. With `needs_digits`, numbers that have
+    more digits than a float keeps must be parsed as `WrittenFloat`.
     """
 
     schema_id: int
@@ -77,6 +79,7 @@ class Writer(NamedTuple):
     header: Header | None = None
     ruled: RuledWriting | None = None
     null: Null | None = None
+    needs_digits: bool = False
 
     def of_record(self, record: RecordInHand) -> Encoding:
         """The functions that encode a key or value of a record, of which rules may see more than the value."""
@@ -88,7 +91,7 @@ class Writer(NamedTuple):
 
 def writing(
     chosen: Chosen,
-    schema_type: str,
+    schema: SchemaText,
     version: int | None,
     header_name: str | None,
     place: TopicSide,
@@ -98,8 +101,8 @@ def writing(
     """Make the writer for a schema.
 
     Args:
-        chosen: The schema.
-        schema_type: The registry's type of the schema.
+        chosen: The schema's encoder, id and subject.
+        schema: The schema.
         version: The subject's version of the schema.
         header_name: The header for the frame; None if it goes before the data.
         place: Where the data goes.
@@ -112,17 +115,33 @@ def writing(
     header = None if header_name is None else (header_name, chosen.header)
     prefix = chosen.prefix if header is None else b""
     null = Null(is_tombstone=null_is_tombstone)
+    ruled, quick = None, None
     if chosen.rules is not None:
         ruled = RuledWriting(chosen.rules, chosen.subject, prefix, place)
-        alone = _of_ruled(ruled, RecordInHand(), null)
-        return Writer(chosen.id, chosen.subject, alone.encode, alone.quick, schema_type, version, header, ruled, null)
-    covers = chosen.encoder.covers
-    if covers is None:
+        encode, quick = _of_ruled(ruled, RecordInHand(), null)
+    elif chosen.encoder.covers is not None:
+        quick = QuickWriter(chosen.encoder.covers, _quickly(chosen, prefix, null))
+        encode = _or_later(quick.encode, prefix, null)
+    else:
         encode = _at_once(chosen, prefix, null)
-        return Writer(chosen.id, chosen.subject, encode, None, schema_type, version, header)
-    encode = _quickly(chosen, prefix, null)
-    quick = QuickWriter(covers, encode)
-    return Writer(chosen.id, chosen.subject, _or_later(encode, prefix, null), quick, schema_type, version, header)
+    return Writer(
+        chosen.id,
+        chosen.subject,
+        encode,
+        quick,
+        schema.schema_type,
+        version,
+        header,
+        ruled,
+        None if ruled is None else null,
+        needs_digits=may_have_decimals(schema),
+    )
+
+
+def may_have_decimals(schema: SchemaText) -> bool:
+    """Tell quickly, without parsing, whether a schema may have a decimal of Avro; most schemas cannot."""
+    # A backslash may spell the word with escapes, and references have texts of their own.
+    return schema.schema_type == AVRO and (bool(schema.references) or "decimal" in schema.text or "\\" in schema.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,12 +92,12 @@ _PLAIN = {
 _exact = msgspec.json.Decoder(float_hook=WrittenFloat).decode
 
 
-def _avro_json(text: bytes) -> Any:
+def _with_digits(text: bytes) -> Any:
     return _exact(text) if has_long_numbers(text) else msgspec.json.decode(text)
 
 
-def _parser(schema_type: str) -> Callable[[bytes], Any]:
-    return _avro_json if schema_type == "AVRO" else msgspec.json.decode
+def _parser(writer: Writer) -> Callable[[bytes], Any]:
+    return _with_digits if writer.needs_digits else msgspec.json.decode
 
 
 class EntryEncoder:
@@ -192,7 +192,7 @@ class EntryEncoder:
             encodings[members] = encoding
         if encoding.slow is None or (text := bytes(data.data)) == NULL:
             return _encoded(encoding, data, side)
-        parsed = _parser(encoding.slow.schema_type)(text)
+        parsed = _parser(encoding.slow)(text)
         encoded = await self._encoder.encode_one(parsed, encoding.slow, side, len(text), record)
         return _Part(encoded, encoding.report % len(encoded or b""), encoding)
 
@@ -210,7 +210,7 @@ class EntryEncoder:
             writer.version or 0,
         )
         encode = writer.encode
-        parse = _parser(writer.schema_type)
+        parse = _parser(writer)
         slow = None if writer.quick is None else writer
         return _Encoding(lambda text: encode(parse(text)), slow, True, report, writer.header)
 

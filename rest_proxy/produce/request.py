@@ -41,7 +41,7 @@ from serdes.json_bytes import WrittenFloat, has_long_numbers
 _BYTES_REQUEST = Decoder(bodies.BytesProduceRequest)
 _RAW_REQUEST: Decoder[bodies.RawProduceRequest] = bodies.reader_of(bodies.RawProduceRequest)
 _DATA_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(bodies.DataProduceRequest)
-#: The same, for numbers with more digits than a float keeps, which only Avro's decimals need.
+#: The same, for numbers with more digits than a float keeps; a request is read again if its schema needs them.
 _EXACT_REQUEST: Decoder[bodies.DataProduceRequest] = bodies.reader_of(
     bodies.DataProduceRequest, float_hook=WrittenFloat
 )
@@ -104,10 +104,12 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
             encoder = RecordEncoder(parts, request.topic, request.options, _REQUEST_TIME, request.misfit)
             key, value = await _writers(encoder, request, parsed, records)
             ids = (key and key.schema_id, value and value.schema_id)
+            if (_needs_digits(key) or _needs_digits(value)) and has_long_numbers(request.body):
+                records = bodies.read(_EXACT_REQUEST, request.body).records or []
             all_records = await encoder.encode_all(
                 records, key, value, partition=partition, json_size=len(request.body)
             )
-            have_rules = any(writer is not None and writer.ruled is not None for writer in (key, value))
+            have_rules = (key is not None and key.ruled is not None) or (value is not None and value.ruled is not None)
             encoded = without_refusals(all_records, have_rules=have_rules)
             encoded = _with_frames(encoded, key and key.header, value and value.header)
             if len(encoded) < len(all_records):
@@ -172,9 +174,12 @@ def _parse(
         except (ValueError, RecursionError):
             pass  # the padding is missing or the body is wrong: the slower way below tells
     if form.encode is None:
-        exact = form.schema_type == "AVRO" and has_long_numbers(body)
-        return bodies.read(_EXACT_REQUEST if exact else _DATA_REQUEST, body)
+        return bodies.read(_DATA_REQUEST, body)
     return bodies.read(_RAW_REQUEST, body if form.prepare is None else form.prepare(body))
+
+
+def _needs_digits(writer: Writer | None) -> bool:
+    return writer is not None and writer.needs_digits
 
 
 def _highest_partition(request: Produce, records: Sequence[Any]) -> int:

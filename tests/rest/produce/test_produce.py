@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 
 V2 = "application/vnd.kafka.v2+json"
@@ -158,9 +159,40 @@ def test_a_decimal_that_does_not_fit_is_refused(rest: Any, topic: str, price: by
     assert reason in answer.json()["message"]
 
 
-def test_a_schema_with_references(rest: Any, topic: str, registry_url: str):
-    import httpx  # noqa: PLC0415  the one test that asks the registry itself
+DIGITS = b"123456789012345678.90"
+DIGITS_BYTES = b"\x12\x00\xabT\xa9\x8c\xeb\x1f\n\xd2"
+PRICE = '{"type":"record","name":"Price","fields":[{"name":"p","type":%s}]}'
+DECIMAL = '{"type":"bytes","logicalType":"decimal","precision":20,"scale":2}'
 
+
+@pytest.mark.parametrize("side", ["key", "value"])
+@pytest.mark.parametrize("decimal", [DECIMAL, DECIMAL.replace("decimal", "decim\\u0061l")], ids=["plain", "escaped"])
+def test_a_decimal_keeps_digits_beyond_those_of_a_float(
+    rest: Any, topic: str, read_topic: Callable[..., list[Any]], side: str, decimal: str
+):
+    schema = json.dumps(PRICE % decimal).encode()
+    body = b'{"%b_schema":%b,"records":[{"%b":{"p":%b}}]}' % (side.encode(), schema, side.encode(), DIGITS)
+    assert rest.post_v2(f"/topics/{topic}", body, "avro").status_code == 200
+    (message,) = read_topic(topic)
+    assert (message.key() if side == "key" else message.value())[5:] == DIGITS_BYTES
+
+
+def test_a_decimal_of_a_reference_keeps_all_its_digits(
+    rest: Any, topic: str, read_topic: Callable[..., list[Any]], registry_url: str
+):
+    subject = rest.unique("price")
+    answer = httpx.post(f"{registry_url}/subjects/{subject}/versions", json={"schema": PRICE % DECIMAL})
+    assert answer.status_code == 200
+    members = {
+        "value_schema": '{"type":"record","name":"Order","fields":[{"name":"price","type":"Price"}]}',
+        "value_schema_references": [{"name": "Price", "subject": subject, "version": 1}],
+    }
+    body = json.dumps(members)[:-1].encode() + b',"records":[{"value":{"price":{"p":%b}}}]}' % DIGITS
+    assert rest.post_v2(f"/topics/{topic}", body, "avro").status_code == 200
+    assert [message.value()[5:] for message in read_topic(topic)] == [DIGITS_BYTES]
+
+
+def test_a_schema_with_references(rest: Any, topic: str, registry_url: str):
     address = '{"type":"record","name":"Address","fields":[{"name":"city","type":"string"}]}'
     subject = rest.unique("address")
     body = {"schema": address}

@@ -109,6 +109,15 @@ def test_decimals_are_digits_or_as_stored(
     assert [message.value()[5:] for message in read_topic(topic)] == [payload]
 
 
+def test_an_escaped_schema_keeps_all_digits_of_a_decimal(
+    rest: Any, topic: str, read_topic: Callable[..., list[Any]]
+) -> None:
+    head = json.dumps({"type": "AVRO", "schema": PRICE.replace("decimal", "decim\\u0061l")})[:-1].encode()
+    (report,) = produce(rest, topic, b'{"value":%b,"data":{"price":123456789012345678.90}}}' % head)
+    assert report["error_code"] == 200
+    assert [message.value()[5:] for message in read_topic(topic)] == [b"\x12\x00\xabT\xa9\x8c\xeb\x1f\n\xd2"]
+
+
 @pytest.mark.parametrize(
     ("schema_type", "schema", "payload"),
     [
