@@ -28,6 +28,7 @@ class Batch:
 
     __slots__ = (
         "_bytes",
+        "_has_errors",
         "_number",
         "_producer",
         "_started",
@@ -56,6 +57,7 @@ class Batch:
         self.size = size
         self.done: asyncio.Future[None] = producer.loop.create_future()
         self.is_late = False
+        self._has_errors = False
         self._producer = producer
         producer.begin()
         self._was_never_sent = producer.never_sends
@@ -78,6 +80,7 @@ class Batch:
         else:
             told = self._producer.undelivered(error, was_never_sent=self._was_never_sent)
             self.outcomes[index] = (None, None, *delivery_error(told))
+            self._has_errors = True
         if next(self._number) == len(self.outcomes):
             self._producer.finish(self)
 
@@ -98,6 +101,9 @@ class Batch:
     def _count(self) -> None:
         """Count the records as their client is told of them."""
         outcomes, tally = self.outcomes, self._tally
+        if not (self._has_errors or self.is_late):
+            tally.add(ACKNOWLEDGED, len(outcomes), self._bytes)
+            return
         acknowledged = unknown = 0
         for outcome in outcomes:
             if outcome is None:
