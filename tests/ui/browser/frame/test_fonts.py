@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import CDPSession, Page, Route, expect
+from playwright.sync_api import CDPSession, Error, Page, Route, expect
 
 from magicbyte.platform.server_process import ServerProcess
 from tests.ui.conftest import OpenPage
@@ -25,10 +25,17 @@ def faces(session: CDPSession, selector: str) -> set[str]:
     """The faces that the browser draws an element's text with."""
     session.send("DOM.enable")
     session.send("CSS.enable")
-    root: dict[str, Any] = session.send("DOM.getDocument")["root"]
-    node = session.send("DOM.querySelector", {"nodeId": root["nodeId"], "selector": selector})["nodeId"]
-    fonts = session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
-    return {font["familyName"] for font in fonts}
+    while True:
+        root: dict[str, Any] = session.send("DOM.getDocument")["root"]
+        node = session.send("DOM.querySelector", {"nodeId": root["nodeId"], "selector": selector})["nodeId"]
+        try:
+            fonts = session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+        except Error as error:
+            # The view has drawn the element anew since; a test that waits in vain ends by its limit.
+            if "Could not find node" not in error.message:
+                raise
+        else:
+            return {font["familyName"] for font in fonts}
 
 
 def assert_faces(page: Page, session: CDPSession) -> None:
