@@ -23,7 +23,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -34,7 +34,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.broker.local import LocalBroker
-from magicbyte.platform.server_process import ServerProcess
+from magicbyte.platform.server_process import ServerFailed, ServerProcess
 from magicbyte.testing import running_registry, temporary_broker
 
 KIT = Path(__file__).parent / "kit"
@@ -285,13 +285,30 @@ def _recreate(broker: LocalBroker, cluster: dict[str, str], node: ServerProcess)
     # A write that was on its way while the topic was deleted may have been committed to the old one.
     if len(writer.answered) > answered + 1:
         problems.append(f"{len(writer.answered) - answered} writes were answered after the topic was made anew")
-    if not any("deleted and made anew" in line or "start the registry again" in line for line in node.last_lines()):
+    if not _tells_of_new_topic(node.last_lines()):
         problems.append(f"no clear message: {node.last_lines(3)}")
-    node.start()
+    _start_again(node)
     with Writer("after", [node.url]) as after:
         if not after.wait_for(5, 60):
             problems.append("no writes after a restart")
     return problems + after.problems([node.url])
+
+
+def _tells_of_new_topic(lines: Sequence[str]) -> bool:
+    return any("deleted and made anew" in line or "start the registry again" in line for line in lines)
+
+
+def _start_again(node: ServerProcess) -> None:
+    """Start the node; it ends with the same message if the broker told it of the old topic first."""
+    for _ in range(5):
+        try:
+            node.start()
+        except ServerFailed as error:
+            if not _tells_of_new_topic(error.last_lines):
+                raise RuntimeError("\n".join(error.last_lines)) from error
+        else:
+            return
+    raise RuntimeError("the node ends whenever it is started")
 
 
 def _exit_code(node: ServerProcess, seconds: float) -> int | None:
