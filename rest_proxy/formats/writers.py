@@ -134,11 +134,11 @@ def writing(
         header,
         ruled,
         None if ruled is None else null,
-        needs_digits=may_have_decimals(schema),
+        needs_digits=_may_have_decimals(schema),
     )
 
 
-def may_have_decimals(schema: SchemaText) -> bool:
+def _may_have_decimals(schema: SchemaText) -> bool:
     """Tell quickly, without parsing, whether a schema may have a decimal of Avro; most schemas cannot."""
     # A backslash may spell the word with escapes, and references have texts of their own.
     return schema.schema_type == AVRO and (bool(schema.references) or "decimal" in schema.text or "\\" in schema.text)

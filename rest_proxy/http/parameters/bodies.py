@@ -1,4 +1,4 @@
-"""The bodies that endpoints of v2 declare: read in one way for all media types, and described by a model."""
+"""The bodies that endpoints of v2 declare, whatever the media type: the shapes that read them also describe them."""
 
 # Older versions of FastAPI cannot resolve postponed annotations of objects that are called.
 from typing import Annotated, Any
@@ -21,14 +21,9 @@ class JsonBody:
 
     is_required = True
 
-    def __init__(self, shape: Any, model: Any = None) -> None:
-        """Make the dependency.
-
-        Args:
-            shape: The shape of the body.
-            model: Describes the body if the shape does not.
-        """
-        self.model = shape if model is None else model
+    def __init__(self, shape: Any) -> None:
+        """Make the dependency; the shape reads the body and describes it."""
+        self.model = shape
         self._decoder = bodies.reader_of(shape)
 
     async def __call__(self, request: Request) -> Any:
@@ -41,9 +36,14 @@ class JsonBody:
 
 
 class OptionalBody(JsonBody):
-    """A dependency that reads a body that may be missing; then it is None."""
+    """A dependency that reads a body that may be missing or null; then it is None."""
 
     is_required = False
+
+    def __init__(self, shape: Any) -> None:
+        """Make the dependency; the shape is that of a body that is not null."""
+        super().__init__(shape)
+        self._decoder = bodies.reader_of(shape | None)
 
     async def __call__(self, request: Request) -> Any:
         """Return the body in its shape.
@@ -75,10 +75,8 @@ _BINARY = (f"application/vnd.kafka.binary.{version}+json" for version in ("v2", 
 ProduceBody = Annotated[
     None, Depends(DescribedBody(models.ProduceRequest, dict.fromkeys(_BINARY, models.BinaryProduceRequest)))
 ]
-StringMapBody = Annotated[dict[str, str] | None, Depends(OptionalBody(dict[str, str] | None, dict[str, str]))]
-ConfigBody = Annotated[
-    bodies.ConsumerConfig | None, Depends(OptionalBody(bodies.ConsumerConfig | None, bodies.ConsumerConfig))
-]
+StringMapBody = Annotated[dict[str, str] | None, Depends(OptionalBody(dict[str, str]))]
+ConfigBody = Annotated[bodies.ConsumerConfig | None, Depends(OptionalBody(bodies.ConsumerConfig))]
 SubscriptionBody = Annotated[bodies.Subscription, Depends(JsonBody(bodies.Subscription))]
 OffsetsBody = Annotated[bodies.OffsetsToCommit | None, Depends(BlankBody(bodies.OffsetsToCommit))]
 PositionsBody = Annotated[bodies.Positions, Depends(JsonBody(bodies.Positions))]
