@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
+from tests.processes import resident_bytes
 
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Half: "
@@ -35,10 +35,6 @@ GROWTH_BYTES = 64 << 20
 def address(server: ServerProcess) -> tuple[str, int]:
     parts = urlsplit(server.url)
     return parts.hostname or "", parts.port or 0
-
-
-def memory(server: ServerProcess) -> int:
-    return int(Path(f"/proc/{server.pid}/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 @dataclass
@@ -188,10 +184,10 @@ Attack = Callable[[ServerProcess, argparse.Namespace], str]
 
 def under(attack: Attack, server: ServerProcess, options: argparse.Namespace) -> list[str]:
     """Run an attack; answers what was wrong."""
-    quick, small = quickness(server, options.seconds), memory(server)
+    quick, small = quickness(server, options.seconds), resident_bytes(server.pid)
     with innocent(server) as client:
         what = attack(server, options)
-    grown = memory(server) - small
+    grown = resident_bytes(server.pid) - small
     # A server that is slower for good is slower each time.
     afterwards = min(quickness(server, options.seconds) for _ in range(3))
     p99 = statistics.quantiles(client.seconds, n=100)[98]

@@ -18,12 +18,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx
 
 from magicbyte.testing import running_registry
+from tests.processes import descendants, resident_bytes
 
 #: The longest p99 of an innocent client, in seconds, on a machine that has nothing else to do.
 P99 = 0.25
@@ -252,19 +252,11 @@ def _watch(pid: int, outcome: Outcome, stop: threading.Event) -> None:
     at_first = _rss_mb(pid)
     while not stop.wait(0.1):
         outcome.server_mb = max(outcome.server_mb, _rss_mb(pid) - at_first)
-        outcome.children_mb = max(outcome.children_mb, sum(map(_rss_mb, _children(pid))))
-
-
-def _children(pid: int) -> list[int]:
-    return [int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
+        outcome.children_mb = max(outcome.children_mb, sum(map(_rss_mb, descendants(pid))))
 
 
 def _rss_mb(pid: int) -> float:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1000 for line in status.splitlines() if line.startswith("VmRSS")), 0.0)
+    return resident_bytes(pid) / 1e6
 
 
 # The innocent client, in a process of its own

@@ -19,11 +19,11 @@ import time
 import urllib.request
 from collections import Counter
 from multiprocessing.connection import Connection
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
+from tests.processes import resident_bytes
 
 P99, FACTOR, FOLLOWER_KB = 0.1, 4.0, 40
 _GET = b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -88,7 +88,7 @@ def p99(seconds: list[float]) -> float:
 
 
 def memory_kb(server: ServerProcess) -> float:
-    return int(Path(f"/proc/{server.pid}/statm").read_text().split()[1]) * 4.096
+    return resident_bytes(server.pid) / 1000
 
 
 def run(followers: int, writes: int, pause: float) -> list[str]:

@@ -34,6 +34,7 @@ from urllib.parse import urlsplit
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_password
 from magicbyte.testing import running_registry
+from tests.processes import resident_bytes
 
 P99, FACTOR, GROWTH_MB = 0.25, 4.0, 200
 PROPERTIES = {
@@ -180,7 +181,7 @@ def p99(seconds: list[float]) -> float:
 
 
 def memory_mb(server: ServerProcess) -> float:
-    return int(Path(f"/proc/{server.pid}/statm").read_text().split()[1]) * 4096 / 1e6
+    return resident_bytes(server.pid) / 1e6
 
 
 def run(name: str, *, users: int, seconds: float, connections: int, folder: Path) -> list[str]:

@@ -17,13 +17,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx
 
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
 from tests.chaos.kit.until_stopped import UntilStopped
+from tests.processes import descendants, resident_bytes
 
 #: The longest p99 of the innocent client, in seconds; or so many times its p99 of before, if the machine is busy.
 P99, FACTOR = 0.25, 4.0
@@ -154,20 +154,7 @@ def p99(seconds: list[float]) -> float:
 
 def resident_mb(pid: int) -> float:
     """Resident memory of a process."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
-    except (OSError, IndexError):
-        return 0.0
-
-
-def children(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found += map(int, task.read_text().split())
-        except OSError:
-            continue
-    return found
+    return resident_bytes(pid) / 1e6
 
 
 def attack(name: str, url: str, pid: int, *, seconds: float, clients: int) -> bool:
@@ -191,7 +178,7 @@ def withstood(
         during.append(innocent.request(len(during)))
         if len(during) % 10 == 0:
             proxy_mb = max(proxy_mb, resident_mb(pid) - memory_before)
-            workers_mb = max(workers_mb, sum(map(resident_mb, children(pid))))
+            workers_mb = max(workers_mb, sum(map(resident_mb, descendants(pid))))
     attackers.stop()
     after = innocent.quietly()
     limit = max(P99, FACTOR * p99(before))

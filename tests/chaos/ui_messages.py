@@ -23,7 +23,6 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,6 +31,7 @@ import httpx
 from magicbyte.testing import running_registry
 from tests.chaos.kit.until_stopped import UntilStopped
 from tests.chaos.rest_validation import FACTOR, P99, chain, p99, resident_mb
+from tests.processes import descendants, words_of
 
 #: How much the server may grow, and how much its worker processes may take: three with 512 MB, and their validators.
 SERVER_MB, WORKERS_MB = 200, 3 * 600 + 3 * 600
@@ -120,21 +120,10 @@ class Decoding(UntilStopped):
                     self.wrong.append(answer.text[:300])
 
 
-def descendants(pid: int) -> list[int]:
-    found, waiting = [], [pid]
-    while waiting:
-        for task in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            with suppress(OSError):
-                children = [int(child) for child in task.read_text().split()]
-                found += children
-                waiting += children
-    return found
-
-
 def kill_workers(pid: int) -> None:
     for child in descendants(pid):
         with suppress(OSError):
-            if "magicbyte.ui.messages.worker" in Path(f"/proc/{child}/cmdline").read_text():
+            if "magicbyte.ui.messages.worker" in words_of(child):
                 os.kill(child, signal.SIGKILL)
 
 

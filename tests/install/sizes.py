@@ -88,7 +88,7 @@ def seconds_to_answer(binaries: Path) -> float:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as registry:
         while True:
             try:
-                urllib.request.urlopen(f"http://{address}/subjects", timeout=10).read()
+                urllib.request.urlopen(f"http://{address}/subjects", timeout=60).read()
                 break
             except OSError:
                 time.sleep(0.005)

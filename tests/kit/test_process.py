@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from magicbyte.kit.processes import process
+from tests.processes import is_running
 
 #: A parent that starts a child, which starts a grandchild, and makes a temporary folder; it prints their names.
 PARENT = """
@@ -22,19 +23,11 @@ print(process.temporary_folder(), child.pid, int(os.read(reading, 20)), flush=Tr
 """
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
-
-
 def wait_until_gone(pids: list[int], folder: Path, seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    while (any(map(is_alive, pids)) or folder.exists()) and time.monotonic() < deadline:
+    while (any(map(is_running, pids)) or folder.exists()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert [pid for pid in pids if is_alive(pid)] == []
+    assert [pid for pid in pids if is_running(pid)] == []
     assert not folder.exists()
 
 
@@ -56,7 +49,7 @@ def test_children_their_children_and_folders_go_however_the_parent_ends(trap: st
         assert parent.stdout is not None
         folder, *pids = parent.stdout.readline().split()
         if "1000" in ending:
-            assert all(is_alive(int(pid)) for pid in pids)
+            assert all(is_running(int(pid)) for pid in pids)
             assert Path(folder).is_dir()
             parent.kill()
     wait_until_gone([int(pid) for pid in pids], Path(folder), 60)
@@ -115,7 +108,7 @@ print(child.pid, forked)
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     child, forked = map(int, result.stdout.split())
     try:
-        wait_until_gone([child], tmp_path / "none", 6)
+        wait_until_gone([child], tmp_path / "none", 60)
     finally:
         os.kill(forked, signal.SIGKILL)
 

@@ -39,7 +39,7 @@ def broker() -> Iterator[LocalBroker]:
 
 
 def names_of_topics(bootstrap_servers: str) -> set[str]:
-    return set(AdminClient({"bootstrap.servers": bootstrap_servers}).list_topics(timeout=10).topics)
+    return set(AdminClient({"bootstrap.servers": bootstrap_servers}).list_topics(timeout=60).topics)
 
 
 def produce(bootstrap_servers: str, topic: str, value: bytes) -> None:
@@ -111,7 +111,7 @@ def test_the_class_path_is_that_of_the_version(running: LocalBroker) -> None:
 
 def test_settings_of_the_caller_override_the_defaults(running: LocalBroker) -> None:
     produce(running.bootstrap_servers, "of-three", b"value")
-    topics = AdminClient({"bootstrap.servers": running.bootstrap_servers}).list_topics(timeout=10).topics
+    topics = AdminClient({"bootstrap.servers": running.bootstrap_servers}).list_topics(timeout=60).topics
     assert sorted(topics["of-three"].partitions) == [0, 1, 2]
 
 

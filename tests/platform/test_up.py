@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import socket
 import ssl
@@ -22,6 +21,7 @@ from confluent_kafka.admin import AdminClient
 from magicbyte.kit.kafka.client_settings import client_config
 from magicbyte.kit.properties_file import read_properties_file
 from magicbyte.platform.broker import free_port, port_is_free
+from tests.processes import descendants, is_running, words_of
 
 MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
 
@@ -48,17 +48,9 @@ class Up:
                 return
         raise AssertionError(self.process.communicate())
 
-    def descendants(self) -> list[int]:
-        """The processes that it started, and theirs, by the ports and the folder in their command lines."""
-        found = [self.process.pid]
-        for place in Path("/proc").glob("[0-9]*"):
-            try:
-                parent = int(re.findall(r"^PPid:\t(\d+)$", (place / "status").read_text(), re.MULTILINE)[0])
-            except OSError:
-                continue
-            if parent == self.process.pid:
-                found.append(int(place.name))
-        return found
+    def processes(self) -> list[int]:
+        """The command's process, and those that it started."""
+        return [self.process.pid, *descendants(self.process.pid)]
 
     def call(self, port: int, path: str, body: object = None, content_type: str = "application/json") -> object:
         data = None if body is None else json.dumps(body).encode()
@@ -67,18 +59,11 @@ class Up:
             return json.load(response)
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def assert_gone(pids: Sequence[int], up: Up, seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    while any(map(is_alive, pids)) and time.monotonic() < deadline:
+    while any(map(is_running, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert [pid for pid in pids if is_alive(pid)] == []
+    assert [pid for pid in pids if is_running(pid)] == []
     assert all(map(port_is_free, (up.kafka_port, up.registry_port, up.rest_port)))
 
 
@@ -129,7 +114,7 @@ def test_the_oldest_session_works_to_the_letter_and_nothing_is_left() -> None:
                 b'{"partition":0,"offset":1,"error_code":null,"error":null}]}'
             )
         assert up.call(up.registry_port, "/subjects") == ["avrotest-value"]
-        pids = up.descendants()
+        pids = up.processes()
         assert len(pids) >= 4
         assert len(memory_folders() - before) <= 1
         up.process.send_signal(signal.SIGINT)
@@ -146,10 +131,10 @@ def test_kill_9_leaves_no_process_and_loses_no_acknowledged_write(tmp_path: Path
         answer = up.call(up.registry_port, "/subjects/users/versions", body)
         assert isinstance(answer, dict)
         assert answer["id"] == 1
-        pids = up.descendants()
+        pids = up.processes()
         up.process.kill()
         up.process.wait()
-        assert_gone(pids, up, 6)
+        assert_gone(pids, up, 60)
     with running("--data-dir", str(tmp_path)) as up:
         assert up.call(up.registry_port, "/subjects/users/versions") == [1]
         assert {file.name for file in tmp_path.iterdir()} >= {"broker.log", "registry.log", "rest-proxy.log", "kafka"}
@@ -183,9 +168,7 @@ def test_the_page_is_opened(kafka: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_up_stops_all_servers_if_one_ends_and_shows_the_end_of_its_log(kafka: str, tmp_path: Path) -> None:
     with running("--bootstrap-servers", kafka, "--data-dir", str(tmp_path), kafka=kafka) as up:
-        (registry,) = [
-            pid for pid in up.descendants() if b"--storage" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        ]
+        (registry,) = [pid for pid in up.processes() if "--storage" in words_of(pid)]
         os.kill(registry, signal.SIGKILL)
         _, err = up.process.communicate(timeout=30)
         assert up.process.returncode == 1

@@ -101,7 +101,7 @@ def test_servers_are_as_new_for_each_test(project: Callable[..., subprocess.Comp
         def test_broker_alone(kafka_broker):
             from confluent_kafka.admin import AdminClient
 
-            topics = AdminClient({"bootstrap.servers": kafka_broker.bootstrap_servers}).list_topics(timeout=10).topics
+            topics = AdminClient({"bootstrap.servers": kafka_broker.bootstrap_servers}).list_topics(timeout=60).topics
             assert [name for name in topics if not name.startswith("__")] == []
 
         def test_asked_for_late(request):

@@ -138,7 +138,7 @@ def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]
             opened.append(SqlLog(request.getfixturevalue("postgresql")))
         else:
             client = {"bootstrap.servers": request.getfixturevalue("kafka")}
-            prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+            prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=60)
             log = KafkaLog(client, topic, f"writer-{topic}")
             log.open_writer()
             log.settle([], max((entry.offset for entry in log.read(BEGINNING)), default=BEGINNING))

@@ -110,7 +110,7 @@ def wide_topic(admin: AdminClient) -> str:
 def make_topic(admin: AdminClient, partitions: int = 1, **config: str) -> str:
     name = unique("topic")
     create_topics(admin, NewTopic(name, partitions, 1, config=config))
-    while admin.list_topics(name, timeout=10).topics[name].error is not None:
+    while admin.list_topics(name, timeout=60).topics[name].error is not None:
         pass  # The controller has made it; the broker learns of it a moment later.
     return name
 
@@ -143,7 +143,7 @@ def read_topic(_readers: dict[str, Consumer]) -> Callable[..., list[Any]]:
 
     def read(topic: str, partition: int = 0, isolation: str = "read_uncommitted") -> list[Any]:
         consumer = _readers[isolation]
-        consumer.list_topics(topic, timeout=10)  # else it finds the leader only at its next look around
+        consumer.list_topics(topic, timeout=60)  # else it finds the leader only at its next look around
         consumer.assign([TopicPartition(topic, partition, 0)])
         found = []
         while True:

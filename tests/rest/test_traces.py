@@ -17,6 +17,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry, running_rest_proxy
 from tests.http.collector import Collector, running_collector
 from tests.rest.conftest import unique
+from tests.waiting import until
 
 #: The servers take a minute to start on a busy machine.
 pytestmark = pytest.mark.slow
@@ -190,6 +191,7 @@ def test_failures_are_marked_and_log_lines_have_the_trace(servers: Servers) -> N
     span = servers.collector.wait(name="GET /subjects/{subject}/versions", trace_id=TRACE)
     assert not span.is_failed  # the client's mistake
     request_id = answer.headers["x-request-id"]
+    until(lambda: request_id in servers.leader.log.read_text())  # the answer is sent before its line is written
     lines = [json.loads(line) for line in servers.leader.log.read_text().splitlines() if request_id in line]
     assert [(line["event"], line["trace_id"]) for line in lines] == [("request_answered", TRACE)]
     assert "hookpass" not in servers.leader.log.read_text() + servers.follower.log.read_text()

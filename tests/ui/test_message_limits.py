@@ -10,7 +10,6 @@ import signal
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +20,7 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
 from magicbyte.ui.decode import unless_gone
 from tests.garbage import left_in_cycles, uncollected
+from tests.processes import descendants, is_computing, words_of
 from tests.waiting import until
 
 #: A busy machine gives a worker little processor time.
@@ -199,31 +199,14 @@ def test_a_body_that_is_nested_too_deeply(http: httpx.Client) -> None:
 
 def processes(server: ServerProcess, module: str) -> list[int]:
     """The processes that run a module, of those that a server has started."""
-    found = []
-    waiting = [server.pid]
-    while waiting:
-        for task in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            try:
-                waiting += (children := [int(pid) for pid in task.read_text().split()])
-                found += [pid for pid in children if f"\0{module}\0" in Path(f"/proc/{pid}/cmdline").read_text()]
-            except OSError:
-                continue
-    return found
+    return [pid for pid in descendants(server.pid) if module in words_of(pid)]
 
 
 WORKER, VALIDATOR = "magicbyte.ui.messages.worker", "serdes.validation.worker"
 
 
-def is_validating(server: ServerProcess, worker: int) -> bool:
-    for task in Path(f"/proc/{worker}/task").glob("*/children"):
-        for pid in task.read_text().split():
-            try:
-                stat = Path(f"/proc/{pid}/stat").read_text()
-            except OSError:
-                continue
-            if f"\0{VALIDATOR}\0" in Path(f"/proc/{pid}/cmdline").read_text() and ") R " in stat:
-                return True
-    return False
+def is_validating(worker: int) -> bool:
+    return any(VALIDATOR in words_of(pid) and is_computing(pid) for pid in descendants(worker))
 
 
 def busy_worker(server: ServerProcess) -> int:
@@ -231,7 +214,7 @@ def busy_worker(server: ServerProcess) -> int:
     found: list[int] = []
 
     def validating() -> bool:
-        found[:] = [worker for worker in processes(server, WORKER) if is_validating(server, worker)]
+        found[:] = [worker for worker in processes(server, WORKER) if is_validating(worker)]
         return bool(found)
 
     until(validating)

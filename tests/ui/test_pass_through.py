@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,6 +13,7 @@ from magicbyte import __version__
 from magicbyte.platform.broker import free_port
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing import running_registry
+from tests.processes import descendants, words_of
 from tests.ui.kit.upstream import Upstream, upstream
 
 JSON = "application/vnd.kafka.json.v2+json"
@@ -74,9 +74,7 @@ def test_the_configuration_tells_of_the_proxy(http: httpx.Client) -> None:
 
 def test_a_worker_for_messages_starts_when_the_page_reads_topics() -> None:
     def workers(pid: int | None) -> int:
-        tasks = Path(f"/proc/{pid}/task").glob("*/children")
-        children = [child for task in tasks for child in task.read_text().split()]
-        return sum(b"magicbyte.ui.messages.worker" in Path(f"/proc/{child}/cmdline").read_bytes() for child in children)
+        return sum("magicbyte.ui.messages.worker" in words_of(child) for child in descendants(pid))
 
     with (
         upstream() as rest,

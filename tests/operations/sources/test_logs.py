@@ -31,7 +31,7 @@ def test_a_database_without_a_log_stays_as_it_is(tmp_path: Path) -> None:
 
 def test_a_raw_backup_of_a_topic_includes_records_that_no_reader_uses(kafka: str, tmp_path: Path) -> None:
     topic = f"schemas-{uuid.uuid4()}"
-    prepare_topic({"bootstrap.servers": kafka}, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+    prepare_topic({"bootstrap.servers": kafka}, topic, replication=1, configs={}, skip_validation=False, timeout=60)
     producer = Producer({"bootstrap.servers": kafka, "transactional.id": topic})
     producer.init_transactions(10)
     sent: list[tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]] = [

@@ -64,7 +64,7 @@ def register(node: ServerProcess, subject: str, text: str) -> httpx.Response:
 
 
 def status(node: ServerProcess) -> Any:
-    return httpx.get(f"{node.url}/health/ready", timeout=10).json()
+    return httpx.get(f"{node.url}/health/ready", timeout=60).json()
 
 
 def in_parallel(calls: list[Any]) -> list[Any]:
@@ -252,7 +252,7 @@ def test_topics_of_other_writers_are_read_and_their_keys_repeated(kafka: str) ->
     properties = own_cluster()
     topic = properties["kafkastore.topic"]
     client = {"bootstrap.servers": kafka}
-    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=60)
     producer = Producer(client)
     for key, value in LEGACY:
         producer.produce(topic, key=key, value=value, partition=0)
@@ -292,13 +292,13 @@ def test_a_topic_that_would_lose_schemas_is_refused(kafka: str, partitions: int,
     admin = AdminClient({"bootstrap.servers": kafka})
     create_topics(admin, NewTopic(topic, partitions, 1, config={"cleanup.policy": policy}))
     with pytest.raises(UnfitTopic, match=reason):
-        prepare_topic({"bootstrap.servers": kafka}, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+        prepare_topic({"bootstrap.servers": kafka}, topic, replication=1, configs={}, skip_validation=False, timeout=60)
 
 
 def test_the_registry_repairs_the_effects_of_an_aborted_transaction(kafka: str) -> None:
     topic = f"aborted-{uuid.uuid4()}"
     client = {"bootstrap.servers": kafka}
-    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=60)
     committed = b'{"subject":"s","version":1,"id":1,"schemaType":"AVRO","schema":"\\"int\\"","deleted":false}'
     key = b'{"keytype":"SCHEMA","subject":"s","version":%d,"magic":1}'
     zombie = Producer({**client, "transactional.id": topic})
@@ -406,7 +406,7 @@ def test_no_node_leads_while_a_registry_of_confluent_is_alive(kafka: str) -> Non
         GroupMember(kafka, group, "sr") as theirs,
         running_registry("kafka:", bootstrap_servers=kafka, properties=properties) as ours,
     ):
-        found = httpx.get(f"{ours.url}/health/ready", timeout=10)
+        found = httpx.get(f"{ours.url}/health/ready", timeout=60)
         assert (found.status_code, found.json()["leader"]) == (503, False)
         assert found.json()["problem"].startswith(f"Confluent's registry is running in the group '{group}' (1 members)")
         theirs.leave()
@@ -419,7 +419,7 @@ class GroupMember:
     def __init__(self, broker: str, group: str, protocol_type: str) -> None:
         host, _, port = broker.partition(":")
         self._group = _string(group)
-        self._socket = socket.create_connection((host, int(port)), timeout=10)
+        self._socket = socket.create_connection((host, int(port)), timeout=60)
         protocols = struct.pack(">i", 1) + _string("v0") + struct.pack(">i", 2) + b"{}"
         timeouts = struct.pack(">ii", 10_000, 10_000)
         # JoinGroup, version 2: throttle time, error, generation, then protocol, leader and member id.

@@ -95,7 +95,7 @@ def test_the_committer_appends_waiting_commands_together(log: FaultyLog, view: V
     committer = Committer(log, view)
     waiting = [committer.submit(registration(f"s{number}", f'"{name}"')) for number, name in enumerate(NAMES)]
     committer.start()
-    assert [future.result(5).schema_id for future in waiting] == [1, 2, 3, 4]
+    assert [future.result(60).schema_id for future in waiting] == [1, 2, 3, 4]
     committer.stop()
     assert log.batches == [4]
 
@@ -109,7 +109,7 @@ def test_clients_take_turns(log: FaultyLog, view: View) -> None:
         committer.submit(registration(f"many{number}", '"int"'), "User:many")
     few = [committer.submit(registration(f"few{number}", '"int"'), "User:few") for number in range(2)]
     committer.start()
-    assert [outcome.result(5).number for outcome in few] == [1, 1]
+    assert [outcome.result(60).number for outcome in few] == [1, 1]
     committer.stop()
     subjects = [json.loads(entry.key or b"")["subject"] for entry in log.read(-1)]
     assert subjects[:6] == ["many0", "few0", "many1", "few1", "many2", "many3"]
@@ -147,9 +147,9 @@ def test_a_command_sees_earlier_decisions_of_its_batch(log: FaultyLog, view: Vie
     same = [committer.submit(registration("s", '"int"')) for _ in range(12)]
     other = committer.submit(registration("s", '"string"'))
     committer.start()
-    assert {(future.result(5).number, future.result(5).schema_id) for future in same} == {(1, 1)}
+    assert {(future.result(60).number, future.result(60).schema_id) for future in same} == {(1, 1)}
     with pytest.raises(ApiError) as raised:
-        other.result(5)
+        other.result(60)
     assert raised.value.kind is errors.INCOMPATIBLE_SCHEMA
     committer.stop()
     assert len(list(log.read(-1))) == 1
@@ -160,7 +160,7 @@ def test_the_committer_learns_the_outcome_of_a_batch_before_it_answers(
     committer: Committer, log: FaultyLog, view: View, fault: str
 ) -> None:
     log.fault = fault
-    version = committer.submit(registration("s", '"int"')).result(5)
+    version = committer.submit(registration("s", '"int"')).result(60)
     assert (version.number, version.schema_id) == (1, 1)
     assert [version.number for version in view.versions("s")] == [1]
     assert len(list(log.read(-1))) == 1
@@ -169,7 +169,7 @@ def test_the_committer_learns_the_outcome_of_a_batch_before_it_answers(
 def test_compatibility_is_decided_again_after_another_writer(committer: Committer, log: FaultyLog) -> None:
     log.fault = "overtaken"
     with pytest.raises(ApiError) as raised:
-        committer.submit(registration("s", '"string"')).result(5)
+        committer.submit(registration("s", '"string"')).result(60)
     assert raised.value.kind is errors.INCOMPATIBLE_SCHEMA
 
 
@@ -188,7 +188,7 @@ def test_the_committer_repeats_decisions_on_an_outdated_view(log: FaultyLog, vie
         return decision
 
     committer.start()
-    assert committer.submit(command).result(5).schema_id == 2
+    assert committer.submit(command).result(60).schema_id == 2
     committer.stop()
     assert view.passed_over == {}
     assert [version.subject for version in view.with_id(".", 2)] == ["s"]
@@ -201,9 +201,9 @@ def test_where_the_log_refuses_nothing_of_the_batch_happened(log: FaultyLog, vie
     committer.start()
     for outcome in waiting:
         with pytest.raises(LogError, match="the disk is full"):
-            outcome.result(5)
+            outcome.result(60)
     assert view.subjects() == []
-    assert committer.submit(registration("a", '"int"')).result(5).schema_id == 1
+    assert committer.submit(registration("a", '"int"')).result(60).schema_id == 1
     committer.stop()
 
 
@@ -212,9 +212,9 @@ def test_the_committer_refuses_only_the_record_that_is_too_large_for_the_log(log
     large = record_of("R", '{"name":"a","type":"int","doc":"too large"}')
     waiting = [committer.submit(registration(*command)) for command in (("a", '"int"'), ("b", large), ("c", '"long"'))]
     committer.start()
-    assert [waiting[0].result(5).schema_id, waiting[2].result(5).schema_id] == [1, 2]
+    assert [waiting[0].result(60).schema_id, waiting[2].result(60).schema_id] == [1, 2]
     with pytest.raises(RecordTooLarge):
-        waiting[1].result(5)
+        waiting[1].result(60)
     committer.stop()
     assert sorted(view.subjects()) == ["a", "c"]
 
@@ -225,8 +225,8 @@ def test_a_defect_in_one_command_fails_that_command_alone(committer: Committer) 
 
     outcome: Outcome[None] = committer.submit(broken)
     with pytest.raises(ZeroDivisionError):
-        outcome.result(5)
-    assert committer.submit(registration("s", '"int"')).result(5).number == 1
+        outcome.result(60)
+    assert committer.submit(registration("s", '"int"')).result(60).number == 1
 
 
 def test_of_mutually_incompatible_schemas_at_once_exactly_one_wins(committer: Committer) -> None:
@@ -237,7 +237,7 @@ def test_of_mutually_incompatible_schemas_at_once_exactly_one_wins(committer: Co
     def register(text: str) -> None:
         barrier.wait()
         try:
-            committer.submit(registration("s", text)).result(5)
+            committer.submit(registration("s", text)).result(60)
         except ApiError:
             outcomes.append(False)
         else:
@@ -309,7 +309,7 @@ def test_the_live_view_is_the_replayed_view_and_no_id_has_two_meanings(
     for command in commands:
         log.fault = data.draw(st.sampled_from([None, None, None, "unknown, lost", "unknown, written"]))
         try:
-            committer.submit(command).result(5)
+            committer.submit(command).result(60)
         except ApiError:
             continue
         for version in chain.from_iterable(map(live.versions, live.subjects())):

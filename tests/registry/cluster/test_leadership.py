@@ -51,7 +51,7 @@ def test_an_epoch_that_has_ended_is_neither_established_nor_ended_again() -> Non
 def log(kafka: str) -> Any:
     """A log on a topic of its own, with a writer of epoch 1 that has written one record."""
     topic, client = f"schemas-{uuid.uuid4()}", {"bootstrap.servers": kafka}
-    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=60)
     log = KafkaLog(client, topic, f"writer-{topic}")
     log.open_writer(1)
     assert log.settle([NOOP], BEGINNING, 1) == 0
@@ -70,7 +70,7 @@ def write_beside(log: KafkaLog, kafka: str, count: int = 1) -> None:
 def test_a_node_that_cannot_lead_names_the_open_transaction(kafka: str) -> None:
     cluster = {"kafkastore.topic": f"_schemas-{uuid.uuid4()}", "schema.registry.group.id": str(uuid.uuid4())}
     topic = cluster["kafkastore.topic"]
-    prepare_topic({"bootstrap.servers": kafka}, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+    prepare_topic({"bootstrap.servers": kafka}, topic, replication=1, configs={}, skip_validation=False, timeout=60)
     producer = Producer({"bootstrap.servers": kafka, "transactional.id": topic})
     producer.init_transactions()
     producer.begin_transaction()
@@ -79,7 +79,7 @@ def test_a_node_that_cannot_lead_names_the_open_transaction(kafka: str) -> None:
     with running_registry("kafka:", bootstrap_servers=kafka, properties=cluster) as node:
         deadline = time.monotonic() + 60
         expected = f"{topic} has an open transaction of another program that began at offset 0"
-        while expected not in (problem := httpx.get(f"{node.url}/health/ready", timeout=10).json()["problem"]):
+        while expected not in (problem := httpx.get(f"{node.url}/health/ready", timeout=60).json()["problem"]):
             assert time.monotonic() < deadline, problem
             time.sleep(0.1)
         assert problem.endswith(

@@ -57,7 +57,7 @@ def node_on() -> Iterator[Callable[[MemoryLog], SharedLogNode]]:
 
 def register(node: SharedLogNode, subject: str) -> None:
     request = Sent(subject, Content("AVRO", '"int"'))
-    node.submit(lambda view, now: decide_register(view, now, sent=request, terms=Terms())).result(10)
+    node.submit(lambda view, now: decide_register(view, now, sent=request, terms=Terms())).result(60)
 
 
 def webhooks_of(node: SharedLogNode, url: str, name: str, *, patience: float = 60.0) -> Webhooks:

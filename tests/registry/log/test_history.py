@@ -44,7 +44,7 @@ def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
 def log(kafka: str, clocks: Clocks) -> Iterator[KafkaLog]:
     """A log with a record at offset 0, read to its end now."""
     topic, client = f"schemas-{uuid.uuid4()}", {"bootstrap.servers": kafka}
-    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=60)
     log = KafkaLog(client, topic, f"writer-{topic}")
     log.open_writer()
     assert log.settle([NOOP], BEGINNING) == 0

@@ -125,7 +125,7 @@ def test_a_record_too_large_for_the_broker_fails_its_whole_batch(kafka: str, pos
 
 def test_a_reader_that_brings_nothing_is_replaced(kafka: str, monkeypatch: pytest.MonkeyPatch) -> None:
     topic, client = f"schemas-{uuid.uuid4()}", {"bootstrap.servers": kafka}
-    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+    prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=60)
     log = KafkaLog(client, topic, f"writer-{topic}")
     log.open_writer()
     last = log.settle([record(0), record(1)], BEGINNING)
@@ -161,7 +161,7 @@ def test_a_topic_that_is_made_anew_is_another_log(kafka: str) -> None:
     admin = AdminClient(client)
     ids = []
     for _ in range(2):
-        prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=10)
+        prepare_topic(client, topic, replication=1, configs={}, skip_validation=False, timeout=60)
         ids.append(wait_for_topic_id(admin, topic))
         admin.delete_topics([topic])[topic].result()
     assert len(set(ids)) == 2

@@ -79,7 +79,7 @@ def test_a_batch_is_applied_without_decoding_its_versions(monkeypatch: pytest.Mo
     futures = [committer.submit(register("s", "AVRO", f'"{name}"')) for name in ("int", "long", "float", "double")]
     monkeypatch.setattr(records, "decode_version", not_again)
     committer.start()
-    assert [future.result(10).number for future in futures] == [1, 2, 3, 4]
+    assert [future.result(60).number for future in futures] == [1, 2, 3, 4]
     committer.stop()
 
 

@@ -24,6 +24,7 @@ from rest_proxy.settings import RestProxySettings
 from rest_proxy.start.client_check import check_clients
 from serdes.serialization import SerializationContext
 from serdes.text import TextOptions, text_form
+from tests.waiting import until
 
 BASE = {"bootstrap.servers": "127.0.0.1:1", "schema.registry.url": ""}
 JSON = {"content-type": "application/vnd.kafka.json.v2+json"}
@@ -244,9 +245,7 @@ def test_without_a_registry(short_lived: Any) -> None:
 def test_the_log_has_failures_of_the_fast_path(short_lived: httpx.Client, short_lived_proxy: Any) -> None:
     short_lived.post("/topics/refused%0A", content=b"{}", headers=JSON)
     # The answer is sent before the line is written.
-    until = time.monotonic() + 30
-    while '"/topics/refused%0A"' not in short_lived_proxy.log.read_text() and time.monotonic() < until:
-        time.sleep(0.02)
+    until(lambda: '"/topics/refused%0A"' in short_lived_proxy.log.read_text())
     lines = [json.loads(line) for line in short_lived_proxy.log.read_text().splitlines()]
     (logged,) = [line for line in lines if line.get("path") == "/topics/refused%0A"]
     assert (logged["method"], logged["status"]) == ("POST", 422)

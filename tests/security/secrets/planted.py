@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import cast
+
+from tests.processes import descendants
 
 #: No other text holds it, not even that of another run on this machine.
 MARK = f"planted{secrets.token_hex(4)}"
@@ -17,14 +19,6 @@ MARK = f"planted{secrets.token_hex(4)}"
 def planted(name: str) -> str:
     """A secret to plant."""
     return f"{MARK}-{name}-0123456789-0123456789"
-
-
-def children_of(pid: int) -> Iterator[int]:
-    """The processes that a process has started, and those that they have."""
-    for listed in sorted(Path(f"/proc/{pid}/task").glob("*/children")):
-        for child in map(int, of_process(pid, f"task/{listed.parent.name}/children").split()):
-            yield child
-            yield from children_of(child)
 
 
 def of_process(pid: int, name: str) -> bytes:
@@ -64,7 +58,7 @@ class Watched:
             output = cast("BufferedReader", process.stdout)
             while part := output.read1():
                 parts.append(part)
-                for pid in (process.pid, *children_of(process.pid)):
+                for pid in (process.pid, *descendants(process.pid)):
                     assert MARK.encode() not in of_process(pid, "cmdline")
                 assert files_with_secrets(self._temporary) == []
         assert files_with_secrets(self._temporary) == []

@@ -18,8 +18,9 @@ from magicbyte.platform.server_process import ServerProcess
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.testing import running_registry, running_rest_proxy
 from registry.settings import RegistrySettings
+from tests.processes import descendants
 from tests.security.rights.rule_servers import wait_for
-from tests.security.secrets.planted import MARK, children_of, files_with_secrets, of_process, planted
+from tests.security.secrets.planted import MARK, files_with_secrets, of_process, planted
 
 #: Each test starts servers of its own.
 pytestmark = pytest.mark.slow
@@ -130,7 +131,7 @@ def test_no_planted_secret_is_found(server: str, tmp_path: Path, monkeypatch: py
         assert {answer.status_code for answer in answers} >= {200, 401}
         for answer in answers:
             assert MARK not in answer.text + str(answer.headers), answer.request.url
-        processes = [started.pid, *children_of(started.pid)]
+        processes = [started.pid, *descendants(started.pid)]
         if server == "registry":
             assert len(processes) >= 3
         for pid in processes:

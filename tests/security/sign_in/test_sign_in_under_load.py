@@ -27,6 +27,7 @@ from magicbyte.security.rights.authorizer import Authorizer
 from magicbyte.security.sign_in.authenticator import Authenticator
 from magicbyte.security.sign_in.password_hash import hash_key, hash_password
 from magicbyte.security.sign_in.settings import SignInSettings
+from tests.processes import resident_bytes
 
 Start = Callable[..., ServerProcess]
 CLIENTS = 8
@@ -213,10 +214,9 @@ def test_hundreds_of_wrong_passwords_do_not_delay_signed_in_clients(start_either
             "magicbyte.authentication.failures.per.minute": "1",
         }
     )
-    rss = Path(f"/proc/{server.pid}/statm")
 
     def memory_mb() -> float:
-        return int(rss.read_text().split()[1]) * 4096 / 1e6
+        return resident_bytes(server.pid) / 1e6
 
     with (
         httpx.Client(base_url=server.url, auth=("alice", "wonderland"), timeout=60) as alice,

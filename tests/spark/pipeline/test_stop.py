@@ -6,13 +6,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.processes import is_running
 from tests.spark.pipeline.upkeep.checkpoints import write_pipeline
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")]
+pytestmark = pytest.mark.slow
 
 
 def _wait(condition: Callable[[], object], problem: str) -> None:
@@ -24,21 +27,9 @@ def _wait(condition: Callable[[], object], problem: str) -> None:
 
 def _java_of(parent: int) -> int | None:
     """The JVM that a process started; the scripts before it replace themselves, and keep the process id."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, fields = stat.read_text().partition("(")[2].rpartition(")")
-        except OSError:  # it has ended
-            continue
-        if name == "java" and int(fields.split()[1]) == parent:
-            return int(stat.parent.name)
+    with suppress(psutil.NoSuchProcess):
+        return next((child.pid for child in psutil.Process(parent).children() if child.name() == "java"), None)
     return None
-
-
-def _has_ended(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 @pytest.fixture
@@ -80,4 +71,4 @@ def test_a_stop_signal_ends_the_jvm(
     assert java is not None
     process.terminate()
     assert process.wait(120) == code
-    _wait(lambda: _has_ended(java), "the JVM stays")
+    _wait(lambda: not is_running(java), "the JVM stays")

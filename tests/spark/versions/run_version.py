@@ -29,6 +29,7 @@ PACKAGES = (
     "googleapis-common-protos",
     "grpcio-tools",
     "hypothesis",
+    "psutil",
     "psycopg[binary]",
     "pytest",
     "pytest-timeout",

@@ -281,7 +281,7 @@ def test_a_body_is_read_before_a_broker_is_asked() -> None:
     }
     with (
         running_rest_proxy("127.0.0.1:1", "") as proxy,
-        httpx.Client(base_url=proxy.url, timeout=10) as client,
+        httpx.Client(base_url=proxy.url, timeout=60) as client,
     ):
         for (method, path), message in bodies.items():
             answer = client.request(method, f"/v3/clusters/c{path}", headers={"Content-Type": "application/json"})

@@ -6,7 +6,6 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,6 +13,7 @@ import pytest
 
 from magicbyte.platform.server_process import ServerProcess
 from magicbyte.testing.servers import running_rest_proxy
+from tests.processes import resident_bytes
 from tests.rest.v3.records.duplex import duplex
 from tests.waiting import until
 
@@ -148,7 +148,7 @@ def test_a_record_must_be_whole_in_time(strict: ServerProcess, topic: str) -> No
 
 
 def test_a_client_that_reads_nothing_is_held_up_and_cut_off(strict: ServerProcess, topic: str) -> None:
-    before = highest = resident(strict.pid)
+    before = highest = resident_bytes(strict.pid)
     chunk = b"%x\r\n%b\r\n" % (60_000, b"{}\n" * 20_000)
     with duplex(strict.url, path(topic), receive_buffer=4096) as stream:
         stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
@@ -158,15 +158,11 @@ def test_a_client_that_reads_nothing_is_held_up_and_cut_off(strict: ServerProces
             try:
                 stream.socket.send(chunk)
             except TimeoutError:
-                highest = max(highest, resident(strict.pid))  # the proxy reads no more
+                highest = max(highest, resident_bytes(strict.pid))  # the proxy reads no more
             except (ConnectionResetError, BrokenPipeError):
                 is_open = False
     assert highest - before < 60_000_000
     until(lambda: open_streams(strict.url) == 0)
-
-
-def resident(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
 
 
 def test_a_client_that_leaves_takes_its_stream_with_it(proxy_url: str, topic: str, read_topic: Any) -> None:

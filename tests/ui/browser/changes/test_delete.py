@@ -131,6 +131,7 @@ def test_the_selected_bar_names_who_holds_a_subject(scratch: ServerProcess, open
     expect(delete).to_have_accessible_description(HELD)
     # With its holder, which is deleted first although it is selected last.
     page.get_by_role("row", name="pair.user-value").click()
+    expect(page.locator("tbody tr.on")).to_contain_text("pair.user-value")
     page.keyboard.press("x")
     expect(bar.locator(".held")).to_have_count(0)
     watch.expect(422, "/subjects/pair.base-value")

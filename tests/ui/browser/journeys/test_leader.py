@@ -29,7 +29,7 @@ def record(*fields: str) -> str:
 
 def leads(node: ServerProcess) -> bool:
     """True if a node is the leader."""
-    state: dict[str, Any] = httpx.get(f"{node.url}/health/ready", timeout=10, trust_env=False).json()
+    state: dict[str, Any] = httpx.get(f"{node.url}/health/ready", timeout=60, trust_env=False).json()
     return bool(state["leader"])
 
 

@@ -8,7 +8,7 @@ import { useRights } from "../../parts/use_rights.js";
 import { path } from "../../api/encode_url.js";
 import { go, route, setQuery } from "../../state/routes.js";
 import { asStored, pretty } from "../../text/pretty.js";
-import { html, useEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/ui.js";
 import { useCheck } from "./checking.js";
 import { Details, References } from "./draft/details.js";
 import { dropDraft, otherStarts } from "./draft/drafts.js";
@@ -238,7 +238,8 @@ function useStartOf(subject, draft, began, setStart) {
  */
 function useFocusBehind(editor, isBehind) {
   const before = useRef(isBehind);
-  useEffect(() => {
+  // Focus before the next key press, so that the key goes into the text.
+  useLayoutEffect(() => {
     if (before.current && !isBehind) editor.current?.focus();
     before.current = isBehind;
   }, [isBehind]);

@@ -1,6 +1,6 @@
 /** The card for a newer version: the merge with the draft, or the three texts side by side. */
 import { Button, Segmented } from "../../../parts/buttons.js";
-import { html, useEffect, useMemo, useRef, useState } from "../../../vendor/ui.js";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../../../vendor/ui.js";
 import { counted } from "../../../text/counted.js";
 import { mergedDraft, mergeDrafts } from "./merged_draft.js";
 import { conflictsOf, MergeView } from "./merge_view.js";
@@ -22,7 +22,8 @@ import { ThreeTexts } from "./three_texts.js";
  */
 export function Conflict({ theirs: { draft: theirs, base }, mine, start, onKeep, onTake, onMerge, onClose }) {
   const heading = useRef(/** @type {HTMLElement | null} */ (null));
-  useEffect(() => heading.current?.focus(), []);
+  // Focus before the next key press, so that the key does not go into the text behind the card.
+  useLayoutEffect(() => heading.current?.focus(), []);
   const version = theirs.base;
   const parts = useMemo(() => mergeDrafts(base, mine, theirs), [base, mine, theirs]);
   const [view, setView] = useState(parts === null ? "texts" : "merge");
