@@ -28,7 +28,7 @@ LAG = TABLE.declare(
 LAG_SECONDS = TABLE.declare(
     GAUGE,
     "magicbyte_registry_lag_seconds",
-    "For how long the view has lacked an entry of the log, as far as scrapes and health checks have seen it.",
+    "Time for which the view has lacked an entry of the log, as far as scrapes and health checks have seen it.",
     only="while the log can be read",
 )
 REPLAY_PROGRESS = TABLE.declare(
@@ -60,20 +60,22 @@ FOREIGN = TABLE.declare(
 )
 
 # Leadership
-REPLAY_SECONDS = TABLE.gauge("magicbyte_registry_replay_seconds", "How long reading the log took at the start.")
-LEADER_CHANGES = TABLE.counter("magicbyte_registry_leader_changes_total", "How often this node has become the leader.")
+REPLAY_SECONDS = TABLE.gauge("magicbyte_registry_replay_seconds", "Time that reading the log took at the start.")
+LEADER_CHANGES = TABLE.counter(
+    "magicbyte_registry_leader_changes_total", "Number of times that this node has become the leader."
+)
 FENCED = TABLE.counter(
     "magicbyte_registry_fenced_total",
-    "How often another node or program has ended this node's leadership or membership.",
+    "Number of times that another node or program has ended this node's leadership or membership.",
 )
 TAKEOVER_SECONDS = TABLE.histogram(
     "magicbyte_registry_takeover_seconds",
-    "How long this node took to become the leader once it was elected.",
+    "Time that this node took to become the leader once it was elected.",
     buckets=LONG_SECONDS,
 )
 
 # Writes
-COMMIT_SECONDS = TABLE.histogram("magicbyte_registry_commit_seconds", "How long the log took to accept a batch.")
+COMMIT_SECONDS = TABLE.histogram("magicbyte_registry_commit_seconds", "Time that the log took to accept a batch.")
 COMMIT_RECORDS = TABLE.histogram(
     "magicbyte_registry_commit_records",
     "The records of a batch that the log accepted.",
@@ -88,7 +90,7 @@ FORWARDED = TABLE.counter(
     "outcome",
 )
 FORWARD_SECONDS = TABLE.histogram(
-    "magicbyte_registry_forward_seconds", "How long the leader took to answer a forwarded write, retries included."
+    "magicbyte_registry_forward_seconds", "Duration of a forwarded write, retries included."
 )
 REGISTRATIONS = TABLE.counter(
     "magicbyte_registry_registrations_total",
@@ -106,14 +108,14 @@ COMPATIBILITY = TABLE.counter(
 )
 COMPATIBILITY_SECONDS = TABLE.histogram(
     "magicbyte_registry_compatibility_seconds",
-    "How long such a comparison took.",
+    "Duration of such a comparison.",
     "type",
     "level",
     buckets=LONG_SECONDS,
 )
 PARSE_SECONDS = TABLE.histogram(
     "magicbyte_registry_parse_seconds",
-    "How long it took to parse a schema that was not in the cache; for a long one, the time in a worker process.",
+    "Time to parse a schema that was not in the cache; for a long one, the time in a worker process.",
     "type",
     buckets=LONG_SECONDS,
 )

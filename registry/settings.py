@@ -95,7 +95,7 @@ class RegistrySettings(PageSettings):
         default=None,
     )
     workers: int = Field(
-        alias="magicbyte.workers", description="How many processes serve requests (`--workers`).", default=1, ge=1
+        alias="magicbyte.workers", description="Number of processes that serve requests (`--workers`).", default=1, ge=1
     )
     #: The number of a worker process, which shares the listeners' ports and has a port of its own for other nodes.
     worker: int | None = Field(
@@ -216,7 +216,8 @@ class RegistrySettings(PageSettings):
     )
     schema_cache_size: int = Field(
         alias="schema.cache.size",
-        description="How many parsed schemas are cached; see [limits](registry-api.md#limits).",
+        description="Maximum number of parsed schemas in the cache, without long ones; see "
+        "[limits](registry-api.md#limits).",
         default=1000,
         ge=0,
     )
@@ -284,7 +285,7 @@ class RegistrySettings(PageSettings):
     #: How many /events a principal may have open; an address, if nobody signs in.
     events_per_client: int = Field(
         alias="magicbyte.events.max.per.client",
-        description="How many `/events` a principal may have open; an address, if nobody signs in.",
+        description="Maximum number of open `/events` of a principal; of an address, if nobody signs in.",
         default=256,
         ge=1,
     )

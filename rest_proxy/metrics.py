@@ -80,7 +80,8 @@ EXPIRED = TABLE.counter(
     "magicbyte_rest_consumer_expired_total", "Consumer instances that were closed because no client used them."
 )
 REBALANCES = TABLE.counter(
-    "magicbyte_rest_consumer_rebalances_total", "How often a consumer instance was assigned partitions by its group."
+    "magicbyte_rest_consumer_rebalances_total",
+    "Number of times that a consumer instance was assigned partitions by its group.",
 )
 PASSED_ON = TABLE.counter(
     "magicbyte_rest_forwarded_total",

@@ -39,7 +39,7 @@ MIRRORS = (
                 "Behind the source",
                 SECONDS,
                 gauge("magicbyte_mirror_lag_seconds"),
-                "For how long the target has not been what the source is. MagicbyteMirrorLag fires.",
+                "Time for which the target has not been what the source is. MagicbyteMirrorLag fires.",
             ),
             Panel("Changes that wait", COUNT, gauge("magicbyte_mirror_lag_changes")),
             Panel(

@@ -84,7 +84,7 @@ PIPELINES = (
                         f"magicbyte_pipeline_event_time_seconds{{{OF}}} - magicbyte_pipeline_watermark_seconds{{{OF}}}",
                     ),
                 ),
-                "How far the watermark is behind.",
+                "Time by which the watermark is behind the newest record.",
             ),
         ),
     ),

@@ -86,54 +86,57 @@ class PageSettings(HttpSettings):
     messages_workers: int = Field(
         2,
         alias="magicbyte.ui.messages.workers",
-        description="How many of these requests run at once; one more of another client runs beside them.",
+        description="Maximum number of these requests that run at once; one more of another client runs beside them.",
         ge=1,
     )
     messages_waiting: int = Field(
         8,
         alias="magicbyte.ui.messages.waiting.max.per.client",
-        description="How many of these requests of one client may wait; a further one gets 429.",
+        description="Maximum number of these requests of one client that wait; a further one gets 429.",
         ge=0,
     )
     #: Limits of a request to `/ui/messages`, which scans a topic.
     scans: int = Field(
         4,
         alias="magicbyte.ui.scans",
-        description="How many requests to `/ui/messages`, and how many to `/ui/dead-letters`, read topics at once; two"
-        " more of clients without one run"
-        " beside them.",
+        description="Maximum number of requests to `/ui/messages`, and of requests to `/ui/dead-letters`, that read"
+        " topics at once; two more of clients without one run beside them.",
         ge=1,
     )
     scan_max_records: int = Field(
         1_000_000,
         alias="magicbyte.ui.scan.max.records",
-        description="How many records one of these requests searches; the page goes on with the next request.",
+        description="Maximum number of records that one of these requests searches; the page goes on with the next"
+        " request.",
         ge=1,
     )
     scan_max_bytes: ByteSize = Field(
-        1 << 30, alias="magicbyte.ui.scan.max.bytes", description="How many bytes of records it searches.", gt=0
+        1 << 30,
+        alias="magicbyte.ui.scan.max.bytes",
+        description="Maximum number of bytes of records that it searches.",
+        gt=0,
     )
     scan_timeout_ms: Milliseconds = Field(
-        120_000, alias="magicbyte.ui.scan.timeout.ms", description="How long it searches.", gt=0
+        120_000, alias="magicbyte.ui.scan.timeout.ms", description="Longest time for which it searches.", gt=0
     )
     relayed_requests: int = Field(
         24,
         alias="magicbyte.ui.relay.requests.max",
-        description="How many requests the page sends to each server behind it at once; eight more of clients without"
-        " one go beside them.",
+        description="Maximum number of requests that the page sends to each server behind it at once; eight more of"
+        " clients without one go beside them.",
         ge=1,
     )
     relayed_waiting: int = Field(
         64,
         alias="magicbyte.ui.relay.waiting.max.per.client",
-        description="How many of these requests of one client may wait; a further one gets 429.",
+        description="Maximum number of these requests of one client that wait; a further one gets 429.",
         ge=0,
     )
     page_events_per_client: int = Field(
         16,
         alias="magicbyte.ui.events.max.per.client",
-        description="How many `/events` a client may follow through `magicbyte ui`; a further one gets 429. All clients"
-        " together may follow 512.",
+        description="Maximum number of `/events` that a client follows through `magicbyte ui`; a further one gets 429."
+        " All clients together may follow 512.",
         ge=1,
         le=512,
     )

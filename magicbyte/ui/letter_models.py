@@ -24,8 +24,8 @@ class LetterGroup(TypedDict):
     name: Annotated[str, Field(description="The fingerprint, topic, schema id or guid, or pipeline; `-` for none")]
     stage: Annotated[str | None, Field(description="The stage that failed, of the first letter that was counted")]
     reason: Annotated[str, Field(description="Its reason without numbers")]
-    letters: Annotated[int, Field(description="How many there are, without repeats")]
-    repeated: Annotated[int, Field(description="How many were written again after their writer crashed")]
+    letters: Annotated[int, Field(description="Number of letters, without repeats")]
+    repeated: Annotated[int, Field(description="Number of letters that were written again after their writer crashed")]
     replayed: int
     first: LetterMark
     last: LetterMark
@@ -50,27 +50,29 @@ class ListedLetter(LetterMark):
     pipeline: str | None
     schema: Annotated[str | None, Field(description="The id or guid of its schema")]
     masked: Annotated[bool, Field(description="Whether it has neither key nor value")]
-    replays: Annotated[int, Field(description="How often its record was replayed before it became this letter")]
+    replays: Annotated[
+        int, Field(description="Number of times that its record was replayed before it became this letter")
+    ]
     replayed: Annotated[bool, Field(description="Whether it was replayed since")]
 
 
 class LettersBegin(TypedDict):
     """The start of a count, with the number of offsets."""
 
-    total: Annotated[int, Field(description="How many offsets the letters have")]
+    total: Annotated[int, Field(description="Number of offsets to search")]
     notesProblem: Annotated[str | None, Field(description="Why it is not known which letters were replayed")]
 
 
 class LettersState(TypedDict):
     """The progress of the count."""
 
-    scanned: Annotated[int, Field(description="How many records it has looked at")]
-    bytes: Annotated[int, Field(description="About how many bytes they have")]
-    matched: Annotated[int, Field(description="How many of them are letters that are meant, with repeats")]
-    unreadable: Annotated[int, Field(description="How many could not be read within the limits")]
+    scanned: Annotated[int, Field(description="Number of records that the count has looked at")]
+    bytes: Annotated[int, Field(description="Approximate number of bytes of these records")]
+    matched: Annotated[int, Field(description="Number of these records that are selected letters, with repeats")]
+    unreadable: Annotated[int, Field(description="Number of records that could not be read within the limits")]
     groups: Annotated[list[LetterGroup], Field(description="The largest first")]
-    groupsLeftOut: Annotated[int, Field(description="How many groups are not listed")]
-    lettersLeftOut: Annotated[int, Field(description="How many letters belong to groups beyond the first 1000")]
+    groupsLeftOut: Annotated[int, Field(description="Number of groups that are not listed")]
+    lettersLeftOut: Annotated[int, Field(description="Number of letters in groups beyond the first 1000")]
 
 
 class LettersEnd(LettersState):
@@ -97,7 +99,7 @@ class LetterPart(TypedDict):
 
     base64: Annotated[str, Field(description="Its bytes, or those around the place where decoding stops")]
     first: Annotated[int, Field(description="The first of these bytes")]
-    bytes: Annotated[int, Field(description="How many it has")]
+    bytes: Annotated[int, Field(description="Number of bytes of the whole key or value")]
     schemaId: Annotated[str | None, Field(description="The id or guid in its frame")]
     schemaType: Literal["AVRO", "JSON", "PROTOBUF"] | None
     schema: Annotated[str | None, Field(description="The writer's schema")]

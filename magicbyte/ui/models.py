@@ -61,7 +61,7 @@ class Decoded(TypedDict, total=False):
         list[Remark],
         Field(max_length=100, description="What the value does not show, the gravest kinds first; at most 100"),
     ]
-    remarksLeftOut: Annotated[int, Field(description="How many remarks are not listed")]
+    remarksLeftOut: Annotated[int, Field(description="Number of remarks that are not listed")]
     schemaId: int
     guid: str
     subject: Annotated[
@@ -113,8 +113,8 @@ class FoundRecord(TypedDict):
     timestamp: Annotated[int | None, Field(description="In ms since the epoch")]
     key: Annotated[str | None, Field(description="The key's bytes in base64, at most 4096 if the record is cut")]
     value: Annotated[str | None, Field(description="The value's bytes, likewise")]
-    keySize: Annotated[int | None, Field(description="How many bytes the key has")]
-    valueSize: Annotated[int | None, Field(description="How many bytes the value has")]
+    keySize: Annotated[int | None, Field(description="Number of bytes of the key")]
+    valueSize: Annotated[int | None, Field(description="Number of bytes of the value")]
     headers: list[RecordHeader]
     cut: Annotated[bool, Field(description="Whether bytes or headers are missing; `whole` returns them")]
     decoded: DecodedParts
@@ -126,15 +126,15 @@ class ScanBegin(TypedDict):
     partitions: Annotated[
         dict[str, list[int]], Field(description="By partition: the first offset, and the offset behind the last record")
     ]
-    total: Annotated[int, Field(description="How many offsets that are")]
+    total: Annotated[int, Field(description="Number of offsets to search")]
 
 
 class ScanState(TypedDict):
     """The progress of the search."""
 
-    scanned: Annotated[int, Field(description="How many records it has looked at")]
-    bytes: Annotated[int, Field(description="About how many bytes they have")]
-    matched: Annotated[int, Field(description="How many of them fit")]
+    scanned: Annotated[int, Field(description="Number of records that the search has looked at")]
+    bytes: Annotated[int, Field(description="Approximate number of bytes of these records")]
+    matched: Annotated[int, Field(description="Number of these records that fit")]
     cursor: Annotated[str, Field(description="The position by partition, to go on from")]
 
 

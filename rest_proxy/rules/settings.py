@@ -51,7 +51,7 @@ class RuleProperties(ServerSettings):
         description="Whether the first value that breaks a validation rule ends the check.",
     )
     dlq_timeout_ms: Milliseconds = Field(
-        30000, alias="dlq.timeout.ms", description="How long a dead letter may take to be stored.", ge=1
+        30000, alias="dlq.timeout.ms", description="Longest time to store a dead letter.", ge=1
     )
 
     @classmethod

@@ -78,20 +78,20 @@ class RestProxyProperties(RuleProperties, HttpSettings):
     shutdown_graceful_ms: Milliseconds = Field(
         5000,
         alias="shutdown.graceful.ms",
-        description="How long the proxy waits for requests, and for records without a delivery report, when it stops.",
+        description="Longest wait for requests, and for records without a delivery report, when the proxy stops.",
         ge=0,
     )
 
     consumer_threads: int = Field(
         50,
         alias="consumer.threads",
-        description="How many threads make calls that block; below 1: 16 for each processor.",
+        description="Maximum number of threads for calls that block; below 1: 16 for each processor.",
         ge=-1,
     )
     consumer_request_timeout_ms: Milliseconds = Field(
         1000,
         alias="consumer.request.timeout.ms",
-        description="How long a read waits for records, if it does not say it itself.",
+        description="Longest wait of a read for records, if its consumer instance does not set it.",
         ge=1,
     )
     consumer_request_max_bytes: ByteSize = Field(
@@ -114,11 +114,11 @@ class RestProxyProperties(RuleProperties, HttpSettings):
     simple_pool_size: int = Field(
         25,
         alias="simpleconsumer.pool.size.max",
-        description="How many reads without an instance run at once, each with a connection.",
+        description="Maximum number of reads without an instance that run at once, each with a connection.",
         ge=1,
     )
     simple_pool_timeout_ms: Milliseconds = Field(
-        1000, alias="simpleconsumer.pool.timeout.ms", description="How long such a read waits for its turn.", ge=0
+        1000, alias="simpleconsumer.pool.timeout.ms", description="Longest wait of such a read for its turn.", ge=0
     )
     produce_rate_limit: bool = Field(
         False, alias="api.v3.produce.rate.limit.enabled", description="Whether the rates of v3's produce are limited."
@@ -162,7 +162,7 @@ class RestProxyProperties(RuleProperties, HttpSettings):
     stream_grace_ms: Milliseconds = Field(
         500,
         alias="streaming.connection.max.duration.grace.period.ms",
-        description="How much longer the reports of its last records may take.",
+        description="Time after `streaming.connection.max.duration.ms` in which records are still read, and refused.",
         ge=0,
     )
 
@@ -249,7 +249,7 @@ class RestProxyProperties(RuleProperties, HttpSettings):
         ge=1,
     )
     rate_limit_timeout_ms: Milliseconds = Field(
-        0, alias="rate.limit.timeout.ms", description="How long a request waits for a permit.", ge=0
+        0, alias="rate.limit.timeout.ms", description="Longest wait of a request for a permit.", ge=0
     )
     rate_limit_default_cost: int = Field(
         1, alias="rate.limit.default.cost", description="The permits that a request takes; 0 is free.", ge=0

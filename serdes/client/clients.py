@@ -82,7 +82,7 @@ class BaseClient:
             tls: The certificates that https connections trust, and the one that they present.
             proxy: The URL of an HTTP proxy.
             timeout: The most seconds for connecting, and for waiting for an answer.
-            retry: How often a failed request is retried.
+            retry: The number of retries of a failed request, and the waits before them.
             cache: The sizes of the caches, and how long latest versions are cached.
             headers: Additional headers of every request.
             trust_env: Whether requests go through a proxy that the environment names, such as in HTTPS_PROXY.

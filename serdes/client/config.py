@@ -28,10 +28,12 @@ class ClientSettings(Section):
         "The registry, or several nodes: if one fails, the client uses the others.",
         "url",
     )
-    retries: int = setting(INTEGER, "How often a request is repeated.", "max.retries", default=3)
+    retries: int = setting(INTEGER, "Maximum number of times that a request is repeated.", "max.retries", default=3)
     wait_ms: float = setting(NUMBER, "Milliseconds before the first retry.", "retries.wait.ms", default=1000)
     max_wait_ms: float = setting(NUMBER, "The most milliseconds before a retry.", "retries.max.wait.ms", default=20000)
-    cache_capacity: int = setting(INTEGER, "How many schemas are cached.", "cache.capacity", default=1000)
+    cache_capacity: int = setting(
+        INTEGER, "Maximum number of schemas in each cache of the client.", "cache.capacity", default=1000
+    )
     cache_ttl: float | None = setting(
         NUMBER,
         "Seconds for which a latest version is cached.",

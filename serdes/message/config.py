@@ -70,7 +70,10 @@ class CommonConfig(RuleSection):
         default_words="the client's",
     )
     capacity: int = setting(
-        INTEGER, "For how many topics and schemas codecs are cached.", "max.schemas.per.subject", default=1000
+        INTEGER,
+        "Maximum number of topics and schemas whose codecs are cached.",
+        "max.schemas.per.subject",
+        default=1000,
     )
     use_schema_id: int | None = setting(schema_id(), "The id of the schema to use.", "use.schema.id", default=None)
     use_schema_guid: str | None = setting(guid(), "The guid of the schema to use.", "use.schema.guid", default=None)

@@ -74,7 +74,7 @@ class RuleSection(Section):
         default_words="`ENCRYPT,ENCRYPT_PAYLOAD`",
     )
     dead_letter_timeout: int = setting(
-        INTEGER, "How many milliseconds a dead letter may take to be stored.", "dlq.timeout.ms", default=30_000
+        INTEGER, "Maximum number of milliseconds to store a dead letter.", "dlq.timeout.ms", default=30_000
     )
     dead_letter_flush: bool = setting(
         BOOLEAN,

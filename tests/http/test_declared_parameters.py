@@ -51,7 +51,7 @@ async def solved(
     *,
     thing: Annotated[str, Path(description="The thing.")],
     file: Annotated[str, Depends(opened_file)],
-    most: Annotated[int, BeforeValidator(number), Query(alias="max", description="How many.")] = 3,
+    most: Annotated[int, BeforeValidator(number), Query(alias="max", description="Maximum number.")] = 3,
     tags: Annotated[list[str], Query(alias="tag", description="Tags.")] = [],  # noqa: B006  FastAPI copies it
     match: Annotated[str | None, Header(alias="If-Match", description="An ETag.")] = None,
 ) -> Json[Thing]:
@@ -166,7 +166,7 @@ def test_the_document_has_the_parameters_that_an_endpoint_declares() -> None:
     assert components["parameters"]["max"] == {
         "name": "max",
         "in": "query",
-        "description": "How many.",
+        "description": "Maximum number.",
         "schema": {"type": "integer", "default": 3},
     }
     assert components["schemas"]["Thing"] == {

@@ -57,7 +57,7 @@ def _parser() -> CommandParser:
         type=_count,
         default=_SHOWN,
         metavar="N",
-        help=f"how many differences of each kind are shown, except in json (default {_SHOWN})",
+        help=f"maximum number of differences of each kind that are shown, except in json (default {_SHOWN})",
     )
     add_partial(parser)
     add_end(parser, of="A")

@@ -36,7 +36,7 @@ def _promote_options(parser: argparse.ArgumentParser) -> None:
         type=_gap,
         default=10_000,
         metavar="N",
-        help="how many ids of each context are left out, since a lost A may have given them (default 10000)",
+        help="number of ids of each context that are left out, since a lost A may have given them (default 10000)",
     )
     add("--force", action="store_true", help="promote although B is not what A is")
     add_output(parser)

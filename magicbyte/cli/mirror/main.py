@@ -61,7 +61,7 @@ def parser() -> CommandParser:
         type=float,
         default=10.0,
         metavar="SECONDS",
-        help="how often an A without a change feed is read (default 10)",
+        help="time between two reads of an A without a change feed (default 10)",
     )
     add("--metrics", metavar="[HOST]:PORT", help="serve metrics here")
     add(

@@ -52,7 +52,7 @@ def _add_unhealthy_after(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unhealthy-after",
         metavar="TIME",
-        help="how long a batch may take until /health answers 503, such as 30m (default: 10 minutes, plus"
+        help="longest time of a batch before /health answers 503, such as 30m (default: 10 minutes, plus"
         " registry.patience for each decoded column and errors.retry.for for each sink)",
     )
 
@@ -69,7 +69,9 @@ def no_options(_parser: argparse.ArgumentParser) -> None:
 def dry_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `dry-run`."""
     _add_master(parser)
-    parser.add_argument("--rows", type=int, default=100, metavar="N", help="how many records to read (default 100)")
+    parser.add_argument(
+        "--rows", type=int, default=100, metavar="N", help="maximum number of records to read (default 100)"
+    )
 
 
 def explain_options(parser: argparse.ArgumentParser) -> None:

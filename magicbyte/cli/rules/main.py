@@ -42,7 +42,9 @@ def _add_cases(parser: argparse.ArgumentParser) -> None:
 
 def _bench_options(parser: argparse.ArgumentParser) -> None:
     _add_cases(parser)
-    parser.add_argument("--seconds", type=float, default=0.5, metavar="S", help="how long each rule runs (default 0.5)")
+    parser.add_argument(
+        "--seconds", type=float, default=0.5, metavar="S", help="time for which each rule runs (default 0.5)"
+    )
 
 
 def _check_options(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +63,11 @@ def _dry_run_options(parser: argparse.ArgumentParser) -> None:
     add("--last", type=number, metavar="N", help="the newest N records (default 1000)")
     add_time_range(parser, since="all records since a time: milliseconds since 1970, or ISO 8601")
     add(
-        "--examples", type=number, default=5, metavar="N", help="how many offsets of each failure are shown (default 5)"
+        "--examples",
+        type=number,
+        default=5,
+        metavar="N",
+        help="maximum number of offsets of each failure that are shown (default 5)",
     )
     add("--output", choices=("table", "json"), default="table", help="the form of the output (default table)")
     add_bootstrap_servers(parser)

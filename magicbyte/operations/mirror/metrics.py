@@ -22,7 +22,9 @@ def _declare(kind: str, name: str, text: str) -> Declared:
     return TABLE.declare(kind, f"magicbyte_mirror_{name}", text)
 
 
-_LAG_SECONDS = _declare(GAUGE, "lag_seconds", "For how long the target has not been what the source is; 0 while it is.")
+_LAG_SECONDS = _declare(
+    GAUGE, "lag_seconds", "Time for which the target has not been what the source is; 0 while it is."
+)
 _LAG_CHANGES = _declare(GAUGE, "lag_changes", "Changes that the source has sent and that are not written yet.")
 _SUCCESS = _declare(GAUGE, "last_success_timestamp_seconds", "When the target was last known to be what the source is.")
 _CHANGES = _declare(COUNTER, "changes_total", "Lines written to the target.")

@@ -131,7 +131,7 @@ class SignInSettings(ServerSettings):
     cache_seconds: Seconds = Field(
         300,
         alias="magicbyte.authentication.cache.seconds",
-        description="How long a success is remembered, by a keyed digest. No secret is kept.",
+        description="Time for which a success is remembered, by a keyed digest. No secret is kept.",
         ge=0,
     )
     failure_ms: Milliseconds = Field(
@@ -145,7 +145,7 @@ class SignInSettings(ServerSettings):
     failures_per_minute: int = Field(
         30,
         alias="magicbyte.authentication.failures.per.minute",
-        description="How many failures a client address may have in a minute, after 20 at once. Further "
+        description="Maximum number of failures of a client address in a minute, after 20 at once. Further "
         "failures are answered 429. Other users behind the address can still sign in: each of "
         "them may fail as often, and credentials that were right before are always verified. "
         "Clients that have signed in are not affected.",
@@ -194,7 +194,11 @@ class SignInSettings(ServerSettings):
         min_length=1,
     )
     skew_seconds: Seconds = Field(
-        30, alias="oauthbearer.clock.skew.seconds", description="By how much clocks may differ.", ge=0, le=600
+        30,
+        alias="oauthbearer.clock.skew.seconds",
+        description="Greatest accepted difference between clocks.",
+        ge=0,
+        le=600,
     )
     keys_refresh_ms: Milliseconds = Field(
         300_000,
@@ -218,7 +222,10 @@ class SignInSettings(ServerSettings):
         description="Signatures that are accepted. With HMAC or `none` the server refuses to start.",
     )
     max_lifetime_seconds: Seconds = Field(
-        86_400, alias="magicbyte.oauthbearer.max.lifetime.seconds", description="How far ahead `exp` may be.", gt=0
+        86_400,
+        alias="magicbyte.oauthbearer.max.lifetime.seconds",
+        description="Longest accepted time until `exp`.",
+        gt=0,
     )
 
     @classmethod

@@ -55,7 +55,8 @@ class LettersRequest(Choosing):
         bool | None, Meta(description="Whether only letters that were replayed, or that were not; null for both")
     ] = None
     letters: Annotated[
-        int, Meta(description="How many letters are listed, the newest first", extra_json_schema={"maximum": 2000})
+        int,
+        Meta(description="Maximum number of letters to list, the newest first", extra_json_schema={"maximum": 2000}),
     ] = 0
 
     def check(self) -> None:

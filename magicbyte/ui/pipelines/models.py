@@ -35,11 +35,11 @@ class Figures(TypedDict):
 
     batch: Annotated[Number | None, Field(description="The number of the last batch")]
     writtenAt: Milliseconds
-    seconds: Annotated[Number | None, Field(description="How long the last batch took")]
+    seconds: Annotated[Number | None, Field(description="Duration of the last batch")]
     rows: Annotated[Counts, Field(description="Rows since the run began, by outcome: read, written, dead, dropped, ..")]
     lag: Annotated[Number | None, Field(description="Records behind the last batch")]
     lagByTopic: Counts
-    topicsLeftOut: Annotated[int, Field(description="How many topics `lagByTopic` does not list")]
+    topicsLeftOut: Annotated[int, Field(description="Number of topics that `lagByTopic` does not list")]
     partitions: NotRequired[Annotated[list[InputLag], Field(description="Only with `name`")]]
     lagSeconds: Annotated[Number | None, Field(description="The age of the newest record of the last batch at its end")]
     eventTime: Milliseconds
@@ -133,7 +133,7 @@ class Pipelines(TypedDict):
     """The pipelines."""
 
     now: Annotated[int, Field(description="The server's time, in ms since the epoch")]
-    configured: Annotated[int, Field(description="How many ports `magicbyte.ui.pipelines` names")]
+    configured: Annotated[int, Field(description="Number of ports that `magicbyte.ui.pipelines` names")]
     markers: Markers
     pipelines: list[Pipeline]
-    leftOut: Annotated[int, Field(description="How many pipelines are not listed")]
+    leftOut: Annotated[int, Field(description="Number of pipelines that are not listed")]

@@ -38,14 +38,14 @@ class WordHit(Hit, _WordMatch):
 
 
 _WordCounts = TypedDict(
-    "_WordCounts", {"in": Annotated[dict[str, int], Field(description="How many of them match in each place.")]}
+    "_WordCounts", {"in": Annotated[dict[str, int], Field(description="Number of versions that match, by place.")]}
 )
 
 
 class WordHits(_WordCounts):
     """The versions that have the words, and how many there are."""
 
-    total: Annotated[int, Field(description="How many versions match.")]
+    total: Annotated[int, Field(description="Number of versions that match.")]
     hits: list[WordHit]
 
 
@@ -60,8 +60,8 @@ class GraphNode(TypedDict):
     distance: Annotated[
         int,
         Field(
-            description="How many references away it is: positive if the first node refers to it, negative if "
-            "it refers to the first node."
+            description="Distance from the first node, in references: positive if the first node refers to it, "
+            "negative if it refers to the first node."
         ),
     ]
 
@@ -102,7 +102,9 @@ class HeldVersion(TypedDict):
     """A version that others refer to."""
 
     version: int
-    total: Annotated[int, Field(description="How many versions of subjects that the sender may read refer to it.")]
+    total: Annotated[
+        int, Field(description="Number of versions that refer to it, of subjects that the sender may read.")
+    ]
     referencedBy: list[Holder]
 
 
@@ -110,23 +112,21 @@ class HeldVersions(TypedDict):
     """The versions of a subject that others refer to."""
 
     versions: Annotated[list[HeldVersion], Field(description="Newest first; those without a referrer are left out.")]
-    total: Annotated[int, Field(description="How many references to the subject there are.")]
+    total: Annotated[int, Field(description="Number of references to the subject.")]
     cut: Annotated[bool, Field(description="Whether `referencedBy` leaves some out: it has at most 1000.")]
 
 
 class OverviewCounts(TypedDict):
     """In the first line of an answer with `head`: what the context has in all rows."""
 
-    subjects: NotRequired[Annotated[int, Field(description="How many subjects have live versions.")]]
-    deleted: NotRequired[Annotated[int, Field(description="How many subjects have soft-deleted versions alone.")]]
-    versions: NotRequired[Annotated[int, Field(description="How many versions are not deleted.")]]
-    ownLevel: NotRequired[Annotated[int, Field(description="How many live subjects have a level of their own.")]]
+    subjects: NotRequired[Annotated[int, Field(description="Number of subjects with live versions.")]]
+    deleted: NotRequired[Annotated[int, Field(description="Number of subjects with soft-deleted versions alone.")]]
+    versions: NotRequired[Annotated[int, Field(description="Number of versions that are not deleted.")]]
+    ownLevel: NotRequired[Annotated[int, Field(description="Number of live subjects with a level of their own.")]]
     types: NotRequired[
         Annotated[
             dict[str, int],
-            Field(
-                description="How many live subjects there are by type. Those that the sender may not read are missing."
-            ),
+            Field(description="Number of live subjects by type. Those that the sender may not read are missing."),
         ]
     ]
 
@@ -145,7 +145,7 @@ class Overview(TypedDict):
             description="The offset of the log, from which `/events` goes on; sealed for senders who may not know it."
         ),
     ]
-    total: Annotated[int, Field(description="How many rows there are without `offset` and `limit`.")]
+    total: Annotated[int, Field(description="Number of rows that there are without `offset` and `limit`.")]
     counts: NotRequired[
         Annotated[
             OverviewCounts,
@@ -155,8 +155,8 @@ class Overview(TypedDict):
     subject: list[str]
     type: list[str | None]
     version: list[int]
-    versions: Annotated[list[int], Field(description="How many versions are not deleted.")]
-    deletedVersions: Annotated[list[int], Field(description="How many versions are soft-deleted.")]
+    versions: Annotated[list[int], Field(description="Number of versions that are not deleted.")]
+    deletedVersions: Annotated[list[int], Field(description="Number of versions that are soft-deleted.")]
     id: list[int | None]
     ts: Annotated[
         list[int | None],
@@ -167,7 +167,7 @@ class Overview(TypedDict):
     mode: Annotated[list[str | None], Field(description="The mode in effect.")]
     ownMode: Annotated[list[bool | None], Field(description="Whether the subject itself has this mode.")]
     deleted: Annotated[list[bool], Field(description="Whether all versions are soft-deleted.")]
-    references: Annotated[list[int | None], Field(description="How many references the version has.")]
+    references: Annotated[list[int | None], Field(description="Number of references that the version has.")]
 
 
 class RefusedLine(TypedDict):
@@ -180,8 +180,8 @@ class RefusedLine(TypedDict):
 class ImportReport(TypedDict):
     """The outcome of an import, by line."""
 
-    imported: Annotated[dict[str, int], Field(description="How many were written, by kind.")]
-    known: Annotated[int, Field(description="How many were there already.")]
+    imported: Annotated[dict[str, int], Field(description="Number of lines that were written, by kind.")]
+    known: Annotated[int, Field(description="Number of lines that were there already.")]
     refused: list[RefusedLine]
     warnings: NotRequired[Annotated[list[str], Field(description="What the copy lacks; missing if it lacks nothing.")]]
 

@@ -93,7 +93,7 @@ class Outline(TypedDict):
     version: Annotated[int | None, Field(description="Null for the schema in the body.")]
     id: Annotated[int | None, Field(description="Null for the schema in the body.")]
     schemaType: str
-    nodes: Annotated[int, Field(description="How many nodes the tree has.")]
+    nodes: Annotated[int, Field(description="Number of nodes in the tree.")]
     cut: Annotated[bool, Field(description="Whether nodes were left out: an outline has at most 10000.")]
     outline: OutlineNode
 
@@ -132,7 +132,7 @@ class Change(TypedDict):
     old: OutlineEntry | None
     new: OutlineEntry | None
     at: ChangePositions
-    leaves: Annotated[int, Field(description="How many leaves were added or removed with it.")]
+    leaves: Annotated[int, Field(description="Number of leaves that were added or removed with it.")]
     findings: Annotated[list[Explanation], Field(description="What the rules find; each finding is in one change.")]
 
 
@@ -156,7 +156,7 @@ class Comparison(_Sides):
     forward: Annotated[DirectionVerdict, Field(description="`from` reads what `to` writes.")]
     levels: Annotated[Levels, Field(description="Whether each level would allow it.")]
     policy: Literal["STRICT", "LENIENT"]
-    unchanged: Annotated[int, Field(description="How many leaves are the same on both sides.")]
+    unchanged: Annotated[int, Field(description="Number of leaves that are the same on both sides.")]
     cut: Annotated[
         bool,
         Field(description="Whether rows or nodes were left out: more than 5000 rows, or 20000 nodes on a side."),

@@ -34,4 +34,4 @@ class RepairReport(TypedDict):
     """The records that a repair has appended, or would append."""
 
     records: Annotated[list[RepairRecord], Field(description="The records, in order.")]
-    left: Annotated[int, Field(description="How many faults are left for another request.")]
+    left: Annotated[int, Field(description="Number of faults that are left for another request.")]

@@ -46,12 +46,14 @@ ExportedNames = Annotated[
     ),
 ]
 ContextPrefix = Annotated[str, Query(alias="contextPrefix", description="Contexts that begin so.")]
-Offset = Annotated[int, BeforeValidator(partial(number, default=0)), INT32, Query(description="How many to pass over.")]
+Offset = Annotated[
+    int, BeforeValidator(partial(number, default=0)), INT32, Query(description="Number of entries to skip.")
+]
 Limit = Annotated[
     int,
     BeforeValidator(partial(number, default=-1)),
     INT32,
-    Query(description="How many to answer at the most; out of bounds, the default."),
+    Query(description="Maximum number of entries to return; out of bounds, the default."),
 ]
 LatestOnly = Annotated[bool, FLAG, Query(alias="latestOnly", description="The latest version of each subject alone.")]
 Aliases = Annotated[
@@ -107,13 +109,13 @@ FirstRow = Annotated[
     int,
     BeforeValidator(partial(bounded, name="offset", default=0, least=0, most=MAX_VERSION)),
     WithJsonSchema({"type": "integer", "format": "int32", "minimum": 0}),
-    Query(alias="offset", description="How many rows to skip."),
+    Query(alias="offset", description="Number of rows to skip."),
 ]
 MostRows = Annotated[
     int,
     BeforeValidator(partial(bounded, name="limit", default=100_000, least=1, most=100_000)),
     WithJsonSchema({"type": "integer", "format": "int32", "minimum": 1, "maximum": 100_000}),
-    Query(alias="limit", description="How many rows to return at most."),
+    Query(alias="limit", description="Maximum number of rows to return."),
 ]
 HeadRows = Annotated[
     int,

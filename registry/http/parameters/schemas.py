@@ -133,7 +133,7 @@ Depth = Annotated[
     int,
     BeforeValidator(partial(bounded, name="depth", default=5, least=1, most=20)),
     WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 20}),
-    Query(alias="depth", description="How many references to follow one after the other."),
+    Query(alias="depth", description="Maximum number of references to follow one after the other."),
 ]
 Direction = Annotated[
     GraphDirection,

@@ -40,7 +40,7 @@ MostRecords = Annotated[
     int | None,
     BeforeValidator(partial(_long, name="count")),
     WithJsonSchema({"type": "integer", "minimum": 1}),
-    Query(alias="count", description="How many records at most."),
+    Query(alias="count", description="Maximum number of records."),
 ]
 ReadToken = Annotated[
     str | None,
@@ -64,7 +64,7 @@ ReadTimeout = Annotated[
 Acks = Annotated[
     str | None,
     WithJsonSchema({"type": "string", "enum": ["0", "1", "-1", "all"]}),
-    Query(alias="acks", description="How many brokers have to have a record before it is answered."),
+    Query(alias="acks", description="Number of brokers that must have a record before it is acknowledged."),
 ]
 ProduceTimeout = Annotated[
     int | None,

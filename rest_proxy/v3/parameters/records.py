@@ -34,24 +34,24 @@ ProduceTimeout = Annotated[
     WithJsonSchema({"type": "integer", "minimum": 1}),
     Query(
         alias="timeout",
-        description="Ours. How long the answer waits for the brokers, in ms; at most `produce.timeout.ms`.",
+        description="Ours. Longest wait for the brokers, in ms; at most `produce.timeout.ms`.",
     ),
 ]
 Cursor = Annotated[str | None, _TEXT, Query(alias="cursor", description="The cursor of an answer, to go on behind it.")]
 MaxRecords = Annotated[
     int,
     WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 10000, "default": 500}),
-    Query(alias="max_records", description="How many records to return at most."),
+    Query(alias="max_records", description="Maximum number of records to return."),
 ]
 MaxBytes = Annotated[
     int,
     WithJsonSchema({"type": "integer", "minimum": 1, "default": 1 << 20}),
-    Query(alias="max_bytes", description="How many bytes of records to return at most; one record always comes."),
+    Query(alias="max_bytes", description="Maximum number of bytes of records to return; one record always comes."),
 ]
 MaxWait = Annotated[
     int,
     WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 60000, "default": 0}),
-    Query(alias="max_wait_ms", description="How long to wait for the first record."),
+    Query(alias="max_wait_ms", description="Longest wait for the first record."),
 ]
 FirstOffset = Annotated[str | None, _TEXT, Query(alias="offset", description="A number, earliest or latest")]
 FirstTime = Annotated[str | None, _TEXT, Query(alias="timestamp", description="ISO-8601, or ms since the epoch")]

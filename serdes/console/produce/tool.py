@@ -74,10 +74,10 @@ def parser(program: str) -> CommandParser:
         type=number,
         metavar="N",
         default=3,
-        help="how often a record is sent again (default 3)",
+        help="maximum number of times that a record is sent again (default 3)",
     )
-    add("--retry-backoff-ms", type=number, metavar="MS", default=100, help="how long to wait before that (default 100)")
-    add("--timeout", type=number, metavar="MS", help="how long a record waits for others (linger.ms; default 0)")
+    add("--retry-backoff-ms", type=number, metavar="MS", default=100, help="wait before a retry (default 100)")
+    add("--timeout", type=number, metavar="MS", help="longest wait of a record for others (linger.ms; default 0)")
     add(
         "--request-required-acks",
         choices=("all", "-1", "0", "1"),
@@ -88,7 +88,7 @@ def parser(program: str) -> CommandParser:
         type=number,
         metavar="MS",
         default=1500,
-        help="how long a broker waits for these replicas (default 1500)",
+        help="longest wait of a broker for these replicas (default 1500)",
     )
     add(
         "--metadata-expiry-ms",
@@ -97,7 +97,7 @@ def parser(program: str) -> CommandParser:
         default=300000,
         help="the age of metadata to fetch again (default 300000)",
     )
-    add("--max-block-ms", type=number, metavar="MS", help="how long to wait for the broker (default 60000)")
+    add("--max-block-ms", type=number, metavar="MS", help="longest wait for the broker (default 60000)")
     add(
         "--max-memory-bytes",
         type=number,

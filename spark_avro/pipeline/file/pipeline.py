@@ -28,7 +28,7 @@ class RegistrySection(Section):
         properties(), "More settings of the registry's client, such as basic.auth.user.info.", default={}, secret=True
     )
     patience: timedelta = setting(
-        duration(), "How long a batch waits for a registry that does not answer.", default=timedelta(minutes=10)
+        duration(), "Longest wait of a batch for a registry that does not answer.", default=timedelta(minutes=10)
     )
 
     @property

@@ -77,7 +77,7 @@ class Errors(Section):
     mask: bool = setting(
         flag(), "Whether letters have the reason and place alone, without key and value.", default=False
     )
-    log: int = setting(whole(), "How many errors of a batch are logged.", default=5)
+    log: int = setting(whole(), "Maximum number of errors of a batch that are logged.", default=5)
 
     def problems(self) -> Iterable[tuple[str, str]]:
         if self.tolerance == "all" and self.topic is None:
@@ -89,7 +89,7 @@ class Unique(Section):
 
     key: tuple[FieldPath, ...] = setting(PATHS, "The fields of the key.")
     within: timedelta | None = setting(
-        duration(), "How long a key is remembered.", default=None, default_words="the batch"
+        duration(), "Time for which a key is remembered.", default=None, default_words="the batch"
     )
 
 
@@ -136,8 +136,8 @@ class Check(Section):
         "The least and the greatest value of fields.",
         default=None,
     )
-    fresh: Fresh | None = setting(Nested(Fresh), "How old rows may be.", default=None)
-    volume: Volume | None = setting(Nested(Volume), "How many rows there must be.", default=None)
+    fresh: Fresh | None = setting(Nested(Fresh), "Greatest age of rows.", default=None)
+    volume: Volume | None = setting(Nested(Volume), "Required number of rows.", default=None)
     schema_only: SchemaOnly | None = setting(Nested(SchemaOnly, short="ids"), "The schemas of records.", default=None)
     otherwise: str = setting(
         choice("warn", "drop", "dead-letter", "fail"), "What happens to rows that fail.", "else", default="warn"

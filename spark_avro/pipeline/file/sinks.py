@@ -88,7 +88,7 @@ class KafkaSink(Section):
     )
     writers: int | None = setting(
         whole(1, 1000),
-        "How many writers on executors.",
+        "Number of writers on executors.",
         default=None,
         default_words="as many as the query has, or task slots when it begins",
     )

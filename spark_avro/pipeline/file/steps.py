@@ -133,7 +133,7 @@ class Deduplicate(Section):
 
     by: tuple[FieldPath, ...] = setting(PATHS, "The fields that tell rows apart.")
     within: timedelta = setting(
-        duration(), "How long after its first row a key is remembered; and how late a row may come."
+        duration(), "Time for which a key is remembered after its first row; also the longest delay of a row."
     )
     time: FieldPath = setting(field_path(), "The time of a row.", default=FieldPath(("_kafka", "timestamp")))
 
@@ -150,7 +150,7 @@ class Window(Section):
 
     time: FieldPath = setting(field_path(), "The time of a row.")
     size: timedelta | None = setting(
-        duration(), "How long a window is.", default=None, default_words="none: a session has no size"
+        duration(), "Length of a window.", default=None, default_words="none: a session has no size"
     )
     slide: timedelta | None = setting(
         duration(), "The time between the starts of two windows.", default=None, default_words="the size"
@@ -161,7 +161,7 @@ class Window(Section):
         default=None,
         default_words="windows have a size",
     )
-    late: timedelta = setting(duration(), "How late a row may come.", default=timedelta(0))
+    late: timedelta = setting(duration(), "Longest delay of a row.", default=timedelta(0))
     group: tuple[Sql, ...] = setting(
         ListOf(sql(SqlRole.ITEM), or_one=True), "What rows are grouped by besides the window.", default=()
     )
@@ -212,21 +212,19 @@ class Join(Section):
         default="inner",
     )
     refresh: timedelta = setting(
-        duration(), "How long a table is used before it is read again.", default=DEFAULT_REFRESH
+        duration(), "Time for which a table is used before it is read again.", default=DEFAULT_REFRESH
     )
-    within: timedelta | None = setting(
-        duration(), "How far the times of two rows of streams may be apart.", default=None
-    )
+    within: timedelta | None = setting(duration(), "Longest time between two rows of streams that match.", default=None)
     time: FieldPath = setting(
         field_path(), "The time of the pipeline's rows, for streams.", default=FieldPath(("_kafka", "timestamp"))
     )
     stream_time: FieldPath = setting(
         field_path(), "The time of the stream's rows.", default=FieldPath(("_kafka", "timestamp"))
     )
-    late: timedelta = setting(duration(), "How late a row of a stream may come.", default=timedelta(0))
+    late: timedelta = setting(duration(), "Longest delay of a row of a stream.", default=timedelta(0))
     wait: timedelta | None = setting(
         duration(),
-        "How long a row waits for its key, if the topic has no value of it yet.",
+        "Longest wait of a row for its key, if the topic has no value of it yet.",
         default=None,
         default_words="rows do not wait",
     )

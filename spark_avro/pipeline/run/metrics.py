@@ -38,7 +38,7 @@ def _gauge(name: str, text: str, *labels: str, only: str = "") -> Declared:
 
 _STATE = "with a step that keeps state"
 _ROWS = _counter("rows_total", "Rows by what became of them.", "outcome")
-_SECONDS = _gauge("batch_seconds", "How long the last batch took.")
+_SECONDS = _gauge("batch_seconds", "Duration of the last batch.")
 _BATCH = _gauge("batch", "The number of the last batch.")
 _LAG = _gauge("lag_records", "Records behind the last batch.", "topic", "partition")
 _LAG_SECONDS = _gauge("lag_seconds", "The age of the newest record of the last batch at its end.")

@@ -96,7 +96,7 @@ def test_several_properties_change_in_one_request(page: Page, admin: AdminClient
     page.goto("topics/configured/configs")
     table = page.locator(".config-table")
     row = table.get_by_role("row").filter(has=page.get_by_text("retention.ms", exact=True))
-    expect(row).to_contain_text("How long records are kept")
+    expect(row).to_contain_text("Time for which records are kept")
     expect(row).to_contain_text("set on the topic")
     expect(row).to_contain_text("without it 604800000")
     expect(table.get_by_role("row").filter(has_text="preallocate")).to_contain_text("Kafka's default")

@@ -10,10 +10,13 @@ export const MEANINGS = {
     usual: "delete",
     values: ["delete", "compact", "compact,delete"],
   },
-  "retention.ms": { meaning: "How long records are kept, in milliseconds; -1 for ever.", usual: "604800000 (7 days)" },
+  "retention.ms": {
+    meaning: "Time for which records are kept, in milliseconds; -1 for ever.",
+    usual: "604800000 (7 days)",
+  },
   "retention.bytes": { meaning: "The most bytes of a partition before old records go; -1 for no limit.", usual: "-1" },
   "min.insync.replicas": {
-    meaning: "How many replicas must have a record before acks=all is answered. With fewer, writes fail.",
+    meaning: "Number of replicas that must have a record before acks=all is answered. With fewer, writes fail.",
     usual: "1",
   },
   "max.message.bytes": { meaning: "The largest batch of records, in bytes.", usual: "1048588 (1 MiB)" },
@@ -31,11 +34,11 @@ export const MEANINGS = {
     values: ["CreateTime", "LogAppendTime"],
   },
   "message.timestamp.before.max.ms": {
-    meaning: "How far a record's time may be before the broker's, in milliseconds.",
+    meaning: "Longest time that a record's time may be before the broker's, in milliseconds.",
     usual: "9223372036854775807",
   },
   "message.timestamp.after.max.ms": {
-    meaning: "How far a record's time may be after the broker's, in milliseconds.",
+    meaning: "Longest time that a record's time may be after the broker's, in milliseconds.",
     usual: "3600000 (1 hour)",
   },
   "segment.bytes": {
@@ -51,13 +54,13 @@ export const MEANINGS = {
     usual: "0",
   },
   "segment.index.bytes": { meaning: "The size of a file's index.", usual: "10485760 (10 MiB)" },
-  "index.interval.bytes": { meaning: "After how many bytes the index has an entry.", usual: "4096" },
+  "index.interval.bytes": { meaning: "Number of bytes between two entries of the index.", usual: "4096" },
   "min.cleanable.dirty.ratio": {
-    meaning: "How much of a log must be new before it is compacted, from 0 to 1.",
+    meaning: "Part of a log that must be new before it is compacted, from 0 to 1.",
     usual: "0.5",
   },
   "min.compaction.lag.ms": {
-    meaning: "How long a record stays before compaction may remove it, in milliseconds.",
+    meaning: "Shortest time for which a record stays before compaction may remove it, in milliseconds.",
     usual: "0",
   },
   "max.compaction.lag.ms": {
@@ -65,16 +68,19 @@ export const MEANINGS = {
     usual: "9223372036854775807",
   },
   "delete.retention.ms": {
-    meaning: "How long tombstones stay in a compacted topic, in milliseconds.",
+    meaning: "Time for which tombstones stay in a compacted topic, in milliseconds.",
     usual: "86400000 (1 day)",
   },
-  "file.delete.delay.ms": { meaning: "How long a deleted file stays on the disk, in milliseconds.", usual: "60000" },
+  "file.delete.delay.ms": {
+    meaning: "Time for which a deleted file stays on the disk, in milliseconds.",
+    usual: "60000",
+  },
   "flush.messages": {
-    meaning: "After how many records the log is written to the disk; replicas are safer.",
+    meaning: "Number of records after which the log is written to the disk; replicas are safer.",
     usual: "9223372036854775807",
   },
   "flush.ms": {
-    meaning: "After which time the log is written to the disk, in milliseconds.",
+    meaning: "Time after which the log is written to the disk, in milliseconds.",
     usual: "9223372036854775807",
   },
   "preallocate": {
@@ -111,7 +117,7 @@ export const MEANINGS = {
     values: ["false", "true"],
   },
   "local.retention.ms": {
-    meaning: "How long records stay on the broker with remote storage; -2 for retention.ms.",
+    meaning: "Time for which records stay on the broker with remote storage; -2 for retention.ms.",
     usual: "-2",
   },
   "local.retention.bytes": {
