@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 from magicbyte.kit.traces.span import Kind, Span
-from magicbyte.kit.traces.tracing import TRACING, span
+from magicbyte.kit.traces.tracing import NO_SPAN, TRACING, span
 
 
 def produce_span(topic: str, records: int = 0) -> AbstractContextManager[Span | None]:
@@ -15,17 +15,15 @@ def produce_span(topic: str, records: int = 0) -> AbstractContextManager[Span | 
         topic: The topic.
         records: How many records are sent; 0 if that is not known yet.
     """
-    return _kafka_span("produce", Kind.PRODUCER, topic, records)
+    return NO_SPAN if TRACING.tracer is None else _kafka_span("produce", Kind.PRODUCER, topic, records)
 
 
 def consume_span(topic: str = "") -> AbstractContextManager[Span | None]:
     """The span of a read; `topic` is empty for an instance, which may read several."""
-    return _kafka_span("consume", Kind.CONSUMER, topic, 0)
+    return NO_SPAN if TRACING.tracer is None else _kafka_span("consume", Kind.CONSUMER, topic, 0)
 
 
 def _kafka_span(name: str, kind: Kind, topic: str, records: int) -> AbstractContextManager[Span | None]:
-    if TRACING.tracer is None:
-        return span(name)
     attributes: dict[str, str | int] = {"messaging.system": "kafka"}
     if topic:
         attributes["messaging.destination.name"] = topic

@@ -24,16 +24,20 @@ def requirement(operation: str, references: Iterable[Reference], rights: ProxyRi
         references: The references of the request.
         rights: The rights of the client; None if access is not restricted.
     """
+    if rights is None:
+        return _nothing
 
     def require(subject: str | None) -> None:
-        if rights is None:
-            return
         if subject is not None:
             rights.require((operation,), "SUBJECT", subject)
         for reference in references:
             rights.require(("READ",), "SUBJECT", reference.subject)
 
     return require
+
+
+def _nothing(_subject: str | None) -> None:
+    """Require nothing."""
 
 
 def failed(text: str, error: SerdesError) -> ApiError:

@@ -148,23 +148,18 @@ class Schemas:
         """
         require = requirement("READ" if source.text is None else "WRITE", source.references, rights)
         try:
-            return await self._found_or_made(form, side, source, options, require)
+            if source.version == LATEST:
+                source = source._replace(version=await self._latest_version(side, source, require))
+            key = (form and form.name, side, source, options)
+            cached = _recent(self._writers, key)
+            if cached is not None:
+                require(cached.subject)
+                return cached
+            return _keep(self._writers, key, await self._made(form, side, source, options, require))
         except RulesAtClients as error:
             raise await self._shown(SERIALIZING_FAILED(detail=str(error)), side, source, rights) from None
         except ApiError as error:
             raise await self._shown(error, side, source, rights) from None
-
-    async def _found_or_made(
-        self, form: EmbeddedFormat | None, side: Side, source: Source, options: Options, require: Require
-    ) -> Writer:
-        if source.version == LATEST:
-            source = source._replace(version=await self._latest_version(side, source, require))
-        key = (form and form.name, side, source, options)
-        cached = _recent(self._writers, key)
-        if cached is not None:
-            require(cached.subject)
-            return cached
-        return _keep(self._writers, key, await self._made(form, side, source, options, require))
 
     async def _shown(self, error: ApiError, side: Side, source: Source, rights: ProxyRights | None) -> ApiError:
         """Return an error as the client may see it; see `as_if_missing`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from magicbyte.kit.sharing.deadlines import Deadlines
 from magicbyte.kit.sharing.loop_turns import LoopTurns
 from rest_proxy.admin.cluster import Cluster
 from rest_proxy.formats.schemas import Schemas
@@ -28,6 +29,7 @@ class Producing:
         schemas: The source of writers.
         cluster: Tells which topics and partitions exist.
         threads: Encode data whose encoding may take long.
+        deadlines: End the time that answers wait for the brokers.
     """
 
     settings: RestProxySettings
@@ -35,6 +37,7 @@ class Producing:
     schemas: Schemas
     cluster: Cluster
     threads: EncodingThreads
+    deadlines: Deadlines
 
 
 @dataclass(frozen=True, slots=True)

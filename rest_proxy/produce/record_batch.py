@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from magicbyte.kit.errors import ApiError
+from magicbyte.kit.sharing.deadlines import Deadlines
 from rest_proxy.errors import INVALID_BATCH, OUTCOME_UNKNOWN, RATE_EXCEEDED, undelivered
 from rest_proxy.exchange import bodies
 from rest_proxy.exchange.kafka_span import produce_span
@@ -80,6 +81,7 @@ class RecordBatch:
         topic: The topic.
         acks: `0`, `1` or `all`.
         timeout_ms: How long the answer waits for the brokers.
+        deadlines: End that time.
     """
 
     producers: Producers
@@ -89,6 +91,7 @@ class RecordBatch:
     topic: str
     acks: str
     timeout_ms: int
+    deadlines: Deadlines
 
     async def produce(self, entries: Sequence[BatchEntry], sizes: Iterable[int]) -> bytes:
         """Send the entries; returns the answer.
@@ -134,13 +137,13 @@ class RecordBatch:
             is_late = True
             settled.set()
 
-        timer = asyncio.get_running_loop().call_later(self.timeout_ms / 1000, give_up)
+        deadline = self.deadlines.after(self.timeout_ms / 1000, give_up)
         try:
             while not is_late and not all(record.is_settled for record in records):
                 settled.clear()
                 await settled.wait()
         finally:
-            timer.cancel()
+            deadline.cancel()
 
     def _failure(self, result: tuple[SentRecord, Encoded] | ApiError) -> ApiError:
         if isinstance(result, ApiError):

@@ -72,8 +72,8 @@ class RecordEncoder:
 
     async def encode_all(
         self, records: Sequence[Any], key: Writer | None, value: Writer | None, *, partition: int, json_size: int
-    ) -> Sequence[Record | RefusedRecord]:
-        """Encode all records of a request, whose keys and values are parsed JSON.
+    ) -> list[Record]:
+        """Encode all records of a request, whose keys and values are parsed JSON and whose schemas have no rules.
 
         Args:
             records: The records.
@@ -82,15 +82,10 @@ class RecordEncoder:
             partition: The partition of records that name none; -1 if the partitioner chooses it.
             json_size: The length of the request, in bytes of JSON.
 
-        Returns:
-            The records, and refusals in the place of those that a rule stops.
-
         Raises:
             ApiError: A record is refused: the misfit with its number, INVALID_SCHEMA, VALIDATION_UNAVAILABLE or
                 VALIDATION_BUSY.
         """
-        if (key is not None and key.ruled) or (value is not None and value.ruled):
-            return await self._encode_ruled(records, key, value, partition=partition, json_size=json_size)
         encode_key, encode_value = key or _NO_SCHEMA, value or _NO_SCHEMA
         if encode_key.quick is None and encode_value.quick is None:
             return encode_records(records, encode_key.encode, encode_value.encode, self._misfit, partition=partition)
@@ -100,9 +95,10 @@ class RecordEncoder:
 
         return await self._run(encode, (encode_key, encode_value), json_size, len(records))
 
-    async def _encode_ruled(
+    async def encode_ruled(
         self, records: Sequence[Any], key: Writer | None, value: Writer | None, *, partition: int, json_size: int
-    ) -> Sequence[Record | RefusedRecord]:
+    ) -> list[Record | RefusedRecord]:
+        """As `encode_all` if a schema has rules; a refusal is in the place of a record that a rule stops."""
         record = RecordInHand()
         encodings = [_NO_SCHEMA if writer is None else writer.of_record(record) for writer in (key, value)]
 

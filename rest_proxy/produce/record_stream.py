@@ -11,6 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from magicbyte.http.errors import INTERNAL, MALFORMED_BODY, REQUEST_TIMEOUT
@@ -208,7 +209,8 @@ class RecordStream:
         left = limits.idle_seconds + objects.unfinished / limits.bytes_per_second - self._waited
         started = loop.time()
         try:
-            return await within(max(0.0, min(left, limits.idle_seconds)), receive(), _RECORD_TOO_SLOW)
+            seconds = max(0.0, min(left, limits.idle_seconds))
+            return await within(partial(loop.call_later, seconds), receive(), _RECORD_TOO_SLOW)
         finally:
             self._waited += loop.time() - started
 

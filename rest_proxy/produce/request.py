@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -31,7 +30,7 @@ from rest_proxy.metrics import PRODUCE, RECORDS, REFUSED
 from rest_proxy.produce.loop_producer import Record
 from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.record_encoder import RecordEncoder, encode_records
-from rest_proxy.produce.ruled_records import with_refusals, without_refusals
+from rest_proxy.produce.ruled_records import RefusedRecord, with_refusals
 from rest_proxy.produce.sent import outcomes_in_time
 from rest_proxy.produce.time_limit import RequestTime
 from rest_proxy.produce.topic_creation import may_create_topic
@@ -90,36 +89,47 @@ async def produce(parts: Producing, request: Produce) -> tuple[int, bytes]:
     highest = _highest_partition(request, records)
     if highest >= 0:
         await parts.cluster.require_partition(request.topic, highest, topic_may_be_missing=True)
-    may_create = await may_create_topic(request.rights, parts.cluster, request.topic)
-    ids: tuple[int | None, int | None] = (None, None)
+    may_create = request.rights is None or await may_create_topic(request.rights, parts.cluster, request.topic)
+    if isinstance(parsed, bodies.DataProduceRequest):
+        return await _produce_data(parts, request, parsed, may_create=may_create)
     if isinstance(parsed, bodies.BytesProduceRequest):
         encoded = _as_they_are(request, records)
     else:
+        text = request.form.encode
+        assert text is not None
         partition = -1 if request.partition is None else request.partition
-        plain = request.form.encode
-        if plain is not None:
-            encoded = encode_records(records, plain, plain, request.misfit, partition=partition, are_texts=True)
-        else:
-            assert isinstance(parsed, bodies.DataProduceRequest)
-            encoder = RecordEncoder(parts, request.topic, request.options, _REQUEST_TIME, request.misfit)
-            key, value = await _writers(encoder, request, parsed, records)
-            ids = (key and key.schema_id, value and value.schema_id)
-            if (_needs_digits(key) or _needs_digits(value)) and has_long_numbers(request.body):
-                records = bodies.read(_EXACT_REQUEST, request.body).records or []
-            all_records = await encoder.encode_all(
-                records, key, value, partition=partition, json_size=len(request.body)
-            )
-            have_rules = (key is not None and key.ruled is not None) or (value is not None and value.ruled is not None)
-            encoded = without_refusals(all_records, have_rules=have_rules)
-            encoded = _with_frames(encoded, key and key.header, value and value.header)
-            if len(encoded) < len(all_records):
-                refused = len(all_records) - len(encoded)
-                RECORDS.tally(PRODUCE, request.form.name, request.topic).add(REFUSED, refused)
-                sent = await _send(parts, request, encoded, may_create=may_create) if encoded else ()
-                outcomes: Sequence[Outcome] = with_refusals(all_records, sent)
-                return _status(outcomes), request.dialect.produced(outcomes, *ids)
+        encoded = encode_records(records, text, text, request.misfit, partition=partition, are_texts=True)
     outcomes = await _send(parts, request, encoded, may_create=may_create)
-    return _status(outcomes), request.dialect.produced(outcomes, *ids)
+    return _status(outcomes), request.dialect.produced(outcomes, None, None)
+
+
+async def _produce_data(
+    parts: Producing, request: Produce, parsed: bodies.DataProduceRequest, *, may_create: bool
+) -> tuple[int, bytes]:
+    """Produce records whose keys and values have schemas. Returns and raises as `produce`."""
+    records = parsed.records or []
+    encoder = RecordEncoder(parts, request.topic, request.options, _REQUEST_TIME, request.misfit)
+    key, value = await _writers(encoder, request, parsed, records)
+    needs_digits = (key is not None and key.needs_digits) or (value is not None and value.needs_digits)
+    if needs_digits and has_long_numbers(request.body):
+        records = bodies.read(_EXACT_REQUEST, request.body).records or []
+    partition, json_size = -1 if request.partition is None else request.partition, len(request.body)
+    judged: Sequence[Record | RefusedRecord] = ()
+    if (key is not None and key.ruled) or (value is not None and value.ruled):
+        judged = await encoder.encode_ruled(records, key, value, partition=partition, json_size=json_size)
+        encoded = [record for record in judged if not isinstance(record, RefusedRecord)]
+    else:
+        encoded = await encoder.encode_all(records, key, value, partition=partition, json_size=json_size)
+    key_header, value_header = key and key.header, value and value.header
+    if key_header or value_header:
+        encoded = _with_frames(encoded, key_header, value_header)
+    if len(encoded) < len(judged):
+        RECORDS.tally(PRODUCE, request.form.name, request.topic).add(REFUSED, len(judged) - len(encoded))
+        sent = await _send(parts, request, encoded, may_create=may_create) if encoded else ()
+        outcomes: Sequence[Outcome] = with_refusals(judged, sent)
+    else:
+        outcomes = await _send(parts, request, encoded, may_create=may_create)
+    return _status(outcomes), request.dialect.produced(outcomes, key and key.schema_id, value and value.schema_id)
 
 
 async def _send(
@@ -129,12 +139,12 @@ async def _send(
     with produce_span(request.topic, len(records)):
         producers = parts.producers.of_sender(may_create=may_create)
         batch = producers.send_batch(request.topic, records, request.acks, request.form.name)
-        # asyncio.timeout with a shield would cost five times as much as this timer.
-        timer = asyncio.get_running_loop().call_later(request.timeout_ms / 1000, batch.give_up)
+        # asyncio.timeout with a shield would cost ten times as much.
+        deadline = parts.deadlines.after(request.timeout_ms / 1000, batch.give_up)
         try:
             await batch.done
         finally:
-            timer.cancel()
+            deadline.cancel()
     return outcomes_in_time(batch, request.timeout_ms)
 
 
@@ -145,14 +155,14 @@ async def _writers(
         parsed.key_schema,
         parsed.key_schema_id,
         parsed.key_schema_references,
-        _in_header(parsed.key_schema_id_serializer, "key"),
+        parsed.key_schema_id_serializer,
         "key",
     )
     value = _source(
         parsed.value_schema,
         parsed.value_schema_id,
         parsed.value_schema_references,
-        _in_header(parsed.value_schema_id_serializer, "value"),
+        parsed.value_schema_id_serializer,
         "value",
     )
     if key is None and any(record.key is not None for record in records):
@@ -178,10 +188,6 @@ def _parse(
     return bodies.read(_RAW_REQUEST, body if form.prepare is None else form.prepare(body))
 
 
-def _needs_digits(writer: Writer | None) -> bool:
-    return writer is not None and writer.needs_digits
-
-
 def _highest_partition(request: Produce, records: Sequence[Any]) -> int:
     """The highest partition that a record names; -1 if none names one.
 
@@ -204,9 +210,12 @@ def _source(
     text: str | None,
     schema_id: int | None,
     references: Sequence[bodies.SchemaReference] | None,
-    in_header: bool | None,  # noqa: FBT001  one of the members of a side, in their order
+    serializer: str | None,
     side: str,
 ) -> Source | None:
+    if serializer is not None and serializer not in ID_SERIALIZERS:
+        allowed = ", ".join(ID_SERIALIZERS)
+        raise INVALID_ENTITY(detail=f"{side}_schema_id_serializer must be one of {allowed} (was {serializer[:64]})")
     if text is not None and schema_id is not None:
         raise BAD_REQUEST(detail=f"Only one of '{side}_schema_id' or '{side}_schema' can be used.")
     if text is None and schema_id is None:
@@ -214,21 +223,11 @@ def _source(
     if schema_id is not None and not 0 <= schema_id < 2**31:
         raise INVALID_ENTITY(detail=f"{side}_schema_id must be between 0 and {2**31 - 1} (was {schema_id})")
     pinned = tuple(Reference(reference.name, reference.subject, reference.version) for reference in references or ())
-    return Source(text, schema_id, pinned, in_header=in_header)
-
-
-def _in_header(name: str | None, side: str) -> bool | None:
-    """Whether the frame goes into a header; None as the settings say."""
-    if name is not None and name not in ID_SERIALIZERS:
-        allowed = ", ".join(ID_SERIALIZERS)
-        raise INVALID_ENTITY(detail=f"{side}_schema_id_serializer must be one of {allowed} (was {name[:64]})")
-    return None if name is None else ID_SERIALIZERS[name]
+    return Source(text, schema_id, pinned, in_header=None if serializer is None else ID_SERIALIZERS[serializer])
 
 
 def _with_frames(records: list[Record], key_header: Header | None, value_header: Header | None) -> list[Record]:
     """The records, with the headers of the keys and values that they have."""
-    if key_header is None and value_header is None:
-        return records
     framed: list[Record] = []
     for key, value, partition, timestamp, _ in records:
         headers = None if key is None or key_header is None else [key_header]

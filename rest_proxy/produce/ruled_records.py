@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from magicbyte.kit.errors import ApiError
 from rest_proxy.errors import SERIALIZING_FAILED
@@ -67,13 +67,6 @@ def encode_ruled_records(
     except DataError as error:
         raise misfit(error.within(f"records[{len(encoded)}].{side}")) from None
     return encoded
-
-
-def without_refusals(encoded: Sequence[Record | RefusedRecord], *, have_rules: bool) -> list[Record]:
-    """The records that are sent; without rules these are all, and are returned at once."""
-    if not have_rules:
-        return cast("list[Record]", encoded)
-    return [record for record in encoded if not isinstance(record, RefusedRecord)]
 
 
 def with_refusals(encoded: Sequence[Record | RefusedRecord], sent: Sequence[Outcome]) -> list[Outcome]:

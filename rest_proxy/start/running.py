@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from magicbyte.kit.sharing.deadlines import Deadlines
 from magicbyte.kit.sharing.loop_turns import LoopTurns
 from magicbyte.security.settings import LOG
 from magicbyte.security.tls.context import outgoing_context
@@ -105,7 +106,9 @@ async def running(
             settings,
             cluster,
             admin_clients,
-            Producing(settings, producers, schemas, cluster, encoding_threads),
+            Producing(
+                settings, producers, schemas, cluster, encoding_threads, Deadlines(settings.produce_timeout_ms / 1000)
+            ),
             Streaming(produce_rates, LoopTurns(), OpenStreams(), guard),
             Consuming(instances, schemas, blocking),
             Reading(reads, schemas, blocking),

@@ -39,6 +39,7 @@ from magicbyte.kit.errors import ApiError, ErrorKind
 from magicbyte.kit.failure import Failure
 from magicbyte.kit.logs.access import ACCESS
 from magicbyte.kit.logs.request_facts import CURRENT, RequestFacts
+from magicbyte.kit.sharing.deadlines import Deadlines
 from magicbyte.kit.traces.span import Span
 from magicbyte.kit.traces.tracing import TRACING
 from magicbyte.security.principal import ANONYMOUS, Principal
@@ -137,6 +138,7 @@ class Application:
         self.recorder = Recorder(api.name, self.table.tallies, self.table.unrouted)
         self._api = api
         self._remembered = api.remembered
+        self._deadlines = None if api.deadline_seconds is None else Deadlines(api.deadline_seconds)
         self._headers = {row: _headers_of(row, api.headers) for row in api.rows}
         self._private = frozenset(
             row for row in api.rows if not row.may_be_stored or (api.is_guarded and not row.needs_sign_in_at_most)
@@ -298,7 +300,7 @@ class Application:
         if row in self._private and _STORAGE_HEADERS.isdisjoint(map(_NAME, headers)):
             headers.append(NO_STORE)
 
-    async def _handle(self, request: Request) -> Response:
+    def _handle(self, request: Request) -> Awaitable[Response]:
         api, row = self._api, request.row
         if request.denial is not None:
             with suppress(ApiError):
@@ -309,9 +311,9 @@ class Application:
         if row.body_limit is not BodyLimit.NONE:
             request.limit_body(api.body_limits[row.body_limit])
         row.media_types(request)
-        if api.deadline_seconds is not None and row.has_deadline:
-            return await within(api.deadline_seconds, self._handle_in_turn(request), api.timed_out)
-        return await self._handle_in_turn(request)
+        if self._deadlines is not None and row.has_deadline:
+            return within(self._deadlines.start, self._handle_in_turn(request), api.timed_out)
+        return self._handle_in_turn(request)
 
     async def _handle_in_turn(self, request: Request) -> Response:
         api = self._api

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from magicbyte.http.asgi import Message, Receive, Scope
 from magicbyte.http.errors import BODY_TOO_LARGE
 from magicbyte.kit.errors import ApiError, ErrorKind
+from magicbyte.kit.sharing.deadlines import Cancellable
 
 T = TypeVar("T")
 
@@ -57,16 +58,20 @@ def _too_large() -> EarlyError:
     return EarlyError.of(BODY_TOO_LARGE().with_headers(connection="close"))
 
 
-async def within(seconds: float, work: Awaitable[T], timed_out: ErrorKind) -> T:
+async def within(start: Callable[[Callable[[], None]], Cancellable], work: Awaitable[T], timed_out: ErrorKind) -> T:
     """Return the result of an awaitable if it is ready in time.
+
+    Args:
+        start: Starts the time, and calls a function at its end.
+        work: The awaitable.
+        timed_out: The error if the time ends first.
 
     Raises:
         ApiError: `timed_out`, if the work took too long and was cancelled.
     """
     # This does the same as asyncio.timeout, but takes a fifth of its time.
     expired = False
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task(loop)
+    task = asyncio.current_task()
     assert task is not None
     cancelling, cancel = task.cancelling(), task.cancel
 
@@ -75,7 +80,7 @@ async def within(seconds: float, work: Awaitable[T], timed_out: ErrorKind) -> T:
         expired = True
         cancel()
 
-    timer = loop.call_later(seconds, expire)
+    timer = start(expire)
     try:
         return await work
     except asyncio.CancelledError:

@@ -23,7 +23,8 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 _OTHER_METHOD = "HTTP"
 #: Ids need not be secret. A system call for each id would release the interpreter lock.
 _random_bits = random.Random().getrandbits  # noqa: S311  not secret
-_NOTHING: AbstractContextManager[None] = nullcontext()
+#: In the place of a span while traces are off.
+NO_SPAN: AbstractContextManager[None] = nullcontext()
 
 
 class Tracer:
@@ -122,7 +123,7 @@ def span(
     """
     tracer = TRACING.tracer
     if tracer is None:
-        return _NOTHING
+        return NO_SPAN
     begun = tracer.begin(name, kind, links)
     if attributes:
         begun.attributes.update(attributes)

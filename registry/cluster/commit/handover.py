@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
+from magicbyte.kit.sharing.deadlines import Deadlines
 from registry.cluster.commit.outcome import Outcome
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ class Handover:
 
     def __init__(self, seconds: float | None = None) -> None:
         """Make a handover; `seconds` is the longest wait for an outcome, None for no limit."""
-        self._seconds = seconds
+        self._deadlines = None if seconds is None else Deadlines(seconds)
         self._inbox: _Inbox | None = None
 
     async def wait(self, submitted: Outcome[T]) -> T:
@@ -36,37 +37,26 @@ class Handover:
         loop = asyncio.get_running_loop()
         inbox = self._inbox
         if inbox is None or inbox.loop is not loop:
-            inbox = self._inbox = _Inbox(loop, self._seconds)
-        waiter: asyncio.Future[T] = inbox.waiter()
+            inbox = self._inbox = _Inbox(loop)
+        waiter: asyncio.Future[T] = loop.create_future()
+        deadline = None if self._deadlines is None else self._deadlines.start(partial(_give_up, waiter))
         submitted.when_done(partial(inbox.put, waiter))
         try:
             return await waiter
         finally:
+            if deadline is not None:
+                deadline.cancel()
             # Break a cycle: both hold the error that is raised here, and its traceback holds this frame.
-            del submitted, waiter
+            del submitted, waiter, deadline
 
 
 class _Inbox:
     """Outcomes that are settled, and the event loop that passes them on."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float | None) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self._seconds = seconds
         self._settled: deque[tuple[asyncio.Future[Any], Outcome[Any]]] = deque()
         self._called = False
-        #: The waiters and the times when they give up, in order: one timer for all of them, because setting and
-        #: cancelling a timer for each one costs as much as passing its outcome on.
-        self._waiters: deque[tuple[float, asyncio.Future[Any]]] = deque()
-        self._timer: asyncio.TimerHandle | None = None
-
-    def waiter(self) -> asyncio.Future[Any]:
-        """A new future, which fails with a TimeoutError when its time is over."""
-        waiter = self.loop.create_future()
-        if self._seconds is not None:
-            self._waiters.append((self.loop.time() + self._seconds, waiter))
-            if self._timer is None:
-                self._timer = self.loop.call_later(self._seconds, self._give_up)
-        return waiter
 
     def put(self, waiter: asyncio.Future[T], outcome: Outcome[T]) -> None:
         """Have the loop pass an outcome on; wakes the loop unless a wake-up is pending."""
@@ -87,17 +77,8 @@ class _Inbox:
                 waiter.set_exception(outcome.error)
             else:
                 waiter.set_result(outcome.value)
-        self._forget_done()
 
-    def _forget_done(self) -> None:
-        while self._waiters and self._waiters[0][1].done():
-            self._waiters.popleft()
 
-    def _give_up(self) -> None:
-        """Fail the waiters whose time is over, and set the timer for the next one."""
-        now = self.loop.time()
-        while self._waiters and (self._waiters[0][1].done() or self._waiters[0][0] <= now):
-            waiter = self._waiters.popleft()[1]
-            if not waiter.done():
-                waiter.set_exception(TimeoutError())
-        self._timer = self.loop.call_at(self._waiters[0][0], self._give_up) if self._waiters else None
+def _give_up(waiter: asyncio.Future[Any]) -> None:
+    if not waiter.done():
+        waiter.set_exception(TimeoutError())

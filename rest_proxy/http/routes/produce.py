@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from starlette.responses import Response
 
 from magicbyte.http.routing.request import Request
@@ -14,14 +16,14 @@ from rest_proxy.produce.parts import Producing
 from rest_proxy.produce.request import Produce, produce
 
 
-async def produce_to_topic(request: Request) -> Response:
+def produce_to_topic(request: Request) -> Awaitable[Response]:
     """Produce records, each to the partition that it names, or else by its key."""
-    return await _produce(request, None)
+    return _produce(request, None)
 
 
-async def produce_to_partition(request: Request) -> Response:
+def produce_to_partition(request: Request) -> Awaitable[Response]:
     """Produce records to a partition; as in the reference, a record may name another one."""
-    return await _produce(request, partition_number(request.match.parameters["partition"]))
+    return _produce(request, partition_number(request.match.parameters["partition"]))
 
 
 async def _produce(request: Request, partition: int | None) -> Response:

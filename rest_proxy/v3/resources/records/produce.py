@@ -195,6 +195,7 @@ async def batch(request: Request) -> Response:
         topic,
         acks_of(call.request, settings),
         shorter(long_query(request, "timeout"), settings.produce_timeout_ms),
+        producing.deadlines,
     )
     sizes = [0] * len(entries) if streaming.rates is None else sizes_of(body)
     return WholeResponse(await records.produce(entries, sizes), 207, JSON)
