@@ -1,86 +1,35 @@
-"""Request bodies: JSON objects, and the commands that are built from them."""
+"""Request bodies: the commands that are built from them."""
 
 from __future__ import annotations
 
-import codecs
-from typing import Any
-
-import orjson
+from collections.abc import Sequence
 
 from compat.contracts.model import Metadata, RuleSet
 from compat.schema import AVRO, Reference
-from magicbyte.http.asgi import header
 from magicbyte.http.errors import MALFORMED_BODY
-from magicbyte.http.routing.negotiation import charset_of
 from magicbyte.http.routing.request import Request
-from registry import errors
 from registry.access.rights import Rights
 from registry.decide import Sent, Tagging
+from registry.http.body_reader import BodyReader
+from registry.http.models.schemas import RegisterSchemaRequest, SchemaTags, TagSchemaRequest
 from registry.http.request import flag, rights_of
-from registry.state.json_text import load_json
-from registry.state.model import LATEST, MAX_VERSION, Content
+from registry.state.model import LATEST, Content
 from registry.tags import FIELD, RECORD, SchemaEntity, Tags
 
-
-async def body_of(request: Request) -> dict[str, Any]:
-    """The body's JSON object.
-
-    Raises:
-        ApiError: 400 if it is not JSON or not an object, 422 if it is empty or null.
-    """
-    value = await json_of(request)
-    if not isinstance(value, dict):
-        raise MALFORMED_BODY(detail=f"the body must be a JSON object, not {_kind(value)}")
-    return value
-
-
-async def json_of(request: Request) -> Any:
-    """The body's JSON value.
-
-    Raises:
-        ApiError: 400 if it is not JSON, 422 if it is empty or null.
-    """
-    raw = await request.body()
-    charset = charset_of(header(request.scope, b"content-type"))
-    try:
-        text = raw if charset.lower() in _JSON_CHARSETS else _in_utf_8(raw, charset)
-    except (LookupError, UnicodeError) as error:
-        raise MALFORMED_BODY(detail=f"the body is not {charset}: {error}") from None
-    try:
-        value = load_json(text)
-    except orjson.JSONDecodeError as error:
-        if not text.strip():
-            raise errors.MISSING_BODY(detail="The request body may not be null") from None
-        raise MALFORMED_BODY(detail=f"the body is not JSON: {error}") from None
-    if value is None:
-        raise errors.MISSING_BODY(detail="The request body may not be null")
-    return value
-
-
-def _in_utf_8(raw: bytes, charset: str) -> bytes:
-    # Python decodes more charsets; some take quadratic time, and some are not charsets.
-    codec = codecs.lookup(charset).name
-    if codec not in _CHARSETS:
-        raise LookupError("this charset is not read here")
-    return raw.decode(codec).encode()
-
-
-#: The charsets that are read, by Python's names.
-_CHARSETS = frozenset(
-    {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", "ascii", "iso8859-1", "cp1252"}
-)
-#: The charsets whose text is already valid UTF-8.
-_JSON_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
+#: Reads a schema to register, to look up, to check or to outline.
+SCHEMA_READER = BodyReader(RegisterSchemaRequest)
+#: The members of most bodies; a body with no other member has only a content.
+_CONTENT_MEMBERS = frozenset({"schema", "schemaType", "references", "metadata", "ruleSet"})
 
 
 async def sent_in(request: Request, subject: str) -> Sent:
     """The schema in the body of a bare request to register or to look up.
 
     Raises:
-        ApiError: 400 if a field has the wrong type; 40301 if the sender may not read a reference.
+        ApiError: 400 if a member has the wrong type; 40301 if the sender may not read a reference.
     """
     return sent_from(
-        await body_of(request),
+        await SCHEMA_READER.read(request),
         subject,
         rights_of(request),
         normalize=flag(request, "normalize"),
@@ -90,7 +39,7 @@ async def sent_in(request: Request, subject: str) -> Sent:
 
 
 def sent_from(
-    body: dict[str, Any],
+    body: RegisterSchemaRequest,
     subject: str,
     rights: Rights | None,
     *,
@@ -101,7 +50,7 @@ def sent_from(
     """The schema in a body.
 
     Args:
-        body: The body's JSON object.
+        body: The body.
         subject: The subject that the schema is for.
         rights: The sender's rights; None if there are no rules.
         normalize: Whether to compare and store the normalized text.
@@ -109,126 +58,73 @@ def sent_from(
         explain: Whether errors explain what broke.
 
     Raises:
-        ApiError: 400 if a field has the wrong type; 40301 if the sender may not read a reference.
+        ApiError: 400 for tags of no entity; 40301 if the sender may not read a reference.
     """
-    schema_type = _field(body, "schemaType", str, None)
-    try:
-        metadata, rule_set = Metadata.from_json(body.get("metadata")), RuleSet.from_json(body.get("ruleSet"))
-    except TypeError as error:
-        raise MALFORMED_BODY(detail=error) from None
+    schema_type, references = body.get("schemaType"), body.get("references")
     content = Content(
         AVRO if schema_type is None else schema_type,
-        _field(body, "schema", str, None) or "",
+        body.get("schema") or "",
         tuple(
-            _reference(reference, index) for index, reference in enumerate(_field(body, "references", list, None) or ())
-        ),
-        metadata,
-        rule_set,
+            Reference(reference.get("name") or "", reference.get("subject") or "", reference.get("version") or 0)
+            for reference in references
+        )
+        if references
+        else (),
+        Metadata.from_json(body.get("metadata")),
+        RuleSet.from_json(body.get("ruleSet")),
     )
     if rights is not None:
         rights.require_references(subject, content.references, content.schema_type)
-    if _CONTENT_FIELDS.issuperset(body):
+    if _CONTENT_MEMBERS.issuperset(body):
         return Sent(subject, content, normalize=normalize, force=force, explain=explain)
+    schema_id = body.get("id")
     return Sent(
         subject,
         content,
-        version=_field(body, "version", int, None) or 0,
-        schema_id=-1 if (schema_id := _field(body, "id", int, None)) is None else schema_id,
+        version=body.get("version") or 0,
+        schema_id=-1 if schema_id is None else schema_id,
         normalize=normalize,
         force=force,
-        tags_to_add=_tags(body, "schemaTagsToAdd"),
-        tags_to_remove=_tags(body, "schemaTagsToRemove"),
-        propagate_tags=bool(_field(body, "propagateSchemaTags", bool, None)),
+        tags_to_add=_tags(body.get("schemaTagsToAdd"), "schemaTagsToAdd"),
+        tags_to_remove=_tags(body.get("schemaTagsToRemove"), "schemaTagsToRemove"),
+        propagate_tags=body.get("propagateSchemaTags") or False,
         explain=explain,
     )
 
 
-#: The fields of most bodies; a body with no other field has only a content.
-_CONTENT_FIELDS = frozenset({"schema", "schemaType", "references", "metadata", "ruleSet"})
-
-
-def tagging_from(body: dict[str, Any], subject: str, number: int | None) -> Tagging:
+def tagging_from(body: TagSchemaRequest, subject: str, number: int | None) -> Tagging:
     """The body of a request for a version with other tags, metadata or rules.
 
     Raises:
-        ApiError: 400 if a field has the wrong type.
+        ApiError: 400 for tags of no entity.
     """
-    try:
-        metadata = Metadata.from_json(body.get("metadata"))
-        rule_set, merge = RuleSet.from_json(body.get("ruleSet")), RuleSet.from_json(body.get("rulesToMerge"))
-    except TypeError as error:
-        raise MALFORMED_BODY(detail=error) from None
     return Tagging(
         subject,
         number,
-        new_version=_field(body, "newVersion", int, None) or LATEST,
-        add=_tags(body, "tagsToAdd"),
-        remove=_tags(body, "tagsToRemove"),
-        metadata=metadata,
-        rule_set=rule_set,
-        merge=merge,
-        drop=_strings(body, "rulesToRemove"),
+        new_version=body.get("newVersion") or LATEST,
+        add=_tags(body.get("tagsToAdd"), "tagsToAdd"),
+        remove=_tags(body.get("tagsToRemove"), "tagsToRemove"),
+        metadata=Metadata.from_json(body.get("metadata")),
+        rule_set=RuleSet.from_json(body.get("ruleSet")),
+        merge=RuleSet.from_json(body.get("rulesToMerge")),
+        drop=body.get("rulesToRemove") or [],
     )
 
 
-def _tags(body: dict[str, Any], name: str) -> Tags:
-    """A list of SchemaTags as tags by entity; a leading dot of a path is ignored."""
-    if body.get(name) is None:
-        return {}
+def _tags(listed: Sequence[SchemaTags] | None, name: str) -> Tags:
+    """A list of SchemaTags as tags by entity; a leading dot of a path is ignored.
+
+    Raises:
+        ApiError: 400 if an entity has no path, or another type than a record or a field.
+    """
     tags: dict[SchemaEntity, tuple[str, ...]] = {}
-    for index, tagged in enumerate(_field(body, name, list, None) or ()):
-        where = f"{name}[{index}]."
-        if not isinstance(tagged, dict):
-            raise MALFORMED_BODY(detail=f"{where[:-1]} must be an object, not {_kind(tagged)}")
-        entity = _field(tagged, "schemaEntity", dict, None, where) or {}
-        path = _field(entity, "entityPath", str, None, f"{where}schemaEntity.")
-        kind = _field(entity, "entityType", str, None, f"{where}schemaEntity.")
+    for index, tagged in enumerate(listed or ()):
+        entity = tagged.get("schemaEntity") or {}
+        path, kind = entity.get("entityPath"), entity.get("entityType")
         if not path or kind not in (RECORD, FIELD):
             raise MALFORMED_BODY(
-                detail=f"{where}schemaEntity needs an entityPath, and an entityType of {RECORD} or {FIELD}"
+                detail=f"{name}[{index}].schemaEntity needs an entityPath, and an entityType of {RECORD} or {FIELD}"
             )
         key = SchemaEntity(path.removeprefix("."), kind)
-        tags[key] = (*tags.get(key, ()), *_strings(tagged, "tags", where))
+        tags[key] = (*tags.get(key, ()), *(tagged.get("tags") or ()))
     return tags
-
-
-def _strings(body: dict[str, Any], name: str, where: str = "") -> list[str]:
-    values = _field(body, name, list, None, where) or []
-    for index, value in enumerate(values):
-        if not isinstance(value, str):
-            raise MALFORMED_BODY(detail=f"{where}{name}[{index}] must be a string, not {_kind(value)}")
-    return values
-
-
-def _reference(value: Any, index: int) -> Reference:
-    if not isinstance(value, dict):
-        raise MALFORMED_BODY(detail=f"references[{index}] must be an object, not {_kind(value)}")
-    where = f"references[{index}]."
-    return Reference(
-        _field(value, "name", str, None, where) or "",
-        _field(value, "subject", str, None, where) or "",
-        _field(value, "version", int, None, where) or 0,
-    )
-
-
-def _field(body: dict[str, Any], name: str, kind: type, default: Any, where: str = "") -> Any:
-    value = body.get(name, default)
-    if value is None or (isinstance(value, kind) and not (kind is int and isinstance(value, bool))):
-        if isinstance(value, int) and kind is int and not -MAX_VERSION - 1 <= value <= MAX_VERSION:
-            raise MALFORMED_BODY(detail=f"{where}{name} is out of range: {value}")
-        return value
-    raise MALFORMED_BODY(detail=f"{where}{name} must be {_KINDS[kind]}, not {_kind(value)}")
-
-
-_KINDS: dict[type, str] = {
-    str: "a string",
-    int: "an integer",
-    list: "an array",
-    dict: "an object",
-    bool: "a boolean",
-    float: "a number",
-}
-
-
-def _kind(value: Any) -> str:
-    return _KINDS.get(type(value), "null")

@@ -26,7 +26,15 @@ from registry.http.models.schemas import (
     SubjectVersion,
     TagSchemaRequest,
 )
-from registry.http.models.settings import AccessRule, Config, ConfigUpdateRequest, Mode, Rights, RuleChange
+from registry.http.models.settings import (
+    AccessRule,
+    Config,
+    ConfigUpdateRequest,
+    Mode,
+    ModeUpdateRequest,
+    Rights,
+    RuleChange,
+)
 from registry.http.models.verdicts import Error, Verdict
 
 __all__ = [
@@ -40,6 +48,7 @@ __all__ = [
     "HeldVersions",
     "ImportReport",
     "Mode",
+    "ModeUpdateRequest",
     "Outline",
     "Overview",
     "RegisterSchemaRequest",

@@ -1,66 +1,79 @@
-"""Models of schemas and versions, in requests and answers."""
+"""Models of schemas and versions, in requests and answers. Those of requests also read them."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from registry.http.models.reading import DescribedAs, Int32, OrNull
 
-class TaggedEntity(TypedDict):
+#: The number of a version, or an id.
+_Number = Annotated[Int32 | None, DescribedAs(int | None), Field(json_schema_extra={"format": "int32"})]
+
+
+@with_config(ConfigDict(json_schema_extra={"required": ["entityPath", "entityType"]}))
+class TaggedEntity(TypedDict, total=False):
     """A record or a field of a schema."""
 
-    entityPath: Annotated[str, Field(min_length=1)]
-    entityType: Literal["sr_record", "sr_field"]
+    entityPath: Annotated[OrNull[str], Field(json_schema_extra={"minLength": 1})]
+    entityType: Annotated[str | None, DescribedAs(Literal["sr_record", "sr_field"])]
 
 
-class SchemaTags(TypedDict):
+@with_config(ConfigDict(json_schema_extra={"required": ["schemaEntity", "tags"]}))
+class SchemaTags(TypedDict, total=False):
     """The tags of a record or a field."""
 
     schemaEntity: TaggedEntity
-    tags: list[str]
+    tags: OrNull[list[str]]
 
 
-class SchemaReference(TypedDict):
+@with_config(ConfigDict(json_schema_extra={"required": ["name", "subject", "version"]}))
+class SchemaReference(TypedDict, total=False):
     """A reference from a schema to a version of a subject."""
 
-    name: Annotated[str, Field(description="What the text uses: a full name, a `$ref`, an import path.")]
-    subject: str
-    version: Annotated[int, Field(description="-1 is the latest, and is stored as its number.")]
+    name: Annotated[OrNull[str], Field(description="What the text uses: a full name, a `$ref`, an import path.")]
+    subject: OrNull[str]
+    version: Annotated[
+        Int32 | None, DescribedAs(int), Field(description="-1 is the latest, and is stored as its number.")
+    ]
 
 
-class Metadata(TypedDict):
+class Metadata(TypedDict, total=False):
     """The metadata of a data contract."""
 
-    tags: NotRequired[dict[str, list[str]]]
-    properties: NotRequired[dict[str, str]]
-    sensitive: NotRequired[list[str]]
+    tags: OrNull[dict[str, list[str]]]
+    properties: OrNull[dict[str, str]]
+    sensitive: OrNull[list[str]]
 
 
-class Rule(TypedDict):
+_NAME = {"minLength": 1, "maxLength": 256, "pattern": "^[A-Za-z_][A-Za-z0-9_-]*$"}
+
+
+class Rule(TypedDict, total=False):
     """A rule of a data contract."""
 
-    name: NotRequired[Annotated[str, Field(min_length=1, max_length=256, pattern="^[A-Za-z_][A-Za-z0-9_-]*$")]]
-    doc: NotRequired[str]
-    kind: NotRequired[Literal["TRANSFORM", "CONDITION"]]
-    mode: NotRequired[Literal["UPGRADE", "DOWNGRADE", "UPDOWN", "WRITE", "READ", "WRITEREAD"]]
-    type: NotRequired[str]
-    tags: NotRequired[list[str]]
-    params: NotRequired[dict[str, str]]
-    expr: NotRequired[str]
-    onSuccess: NotRequired[str]
-    onFailure: NotRequired[str]
-    disabled: NotRequired[bool]
+    name: Annotated[OrNull[str], Field(json_schema_extra=_NAME)]
+    doc: OrNull[str]
+    kind: Annotated[str | None, DescribedAs(Literal["TRANSFORM", "CONDITION"])]
+    mode: Annotated[str | None, DescribedAs(Literal["UPGRADE", "DOWNGRADE", "UPDOWN", "WRITE", "READ", "WRITEREAD"])]
+    type: OrNull[str]
+    tags: OrNull[list[str]]
+    params: OrNull[dict[str, str]]
+    expr: OrNull[str]
+    onSuccess: OrNull[str]
+    onFailure: OrNull[str]
+    disabled: OrNull[bool]
 
 
-class RuleSet(TypedDict):
+class RuleSet(TypedDict, total=False):
     """The rules of a data contract."""
 
-    migrationRules: NotRequired[list[Rule]]
-    domainRules: NotRequired[list[Rule]]
-    encodingRules: NotRequired[list[Rule]]
-    enableAt: NotRequired[Literal["ALL", "CLIENT", "GATEWAY", "SERVER", "NONE"]]
+    migrationRules: OrNull[list[Rule]]
+    domainRules: OrNull[list[Rule]]
+    encodingRules: OrNull[list[Rule]]
+    enableAt: Annotated[str | None, DescribedAs(Literal["ALL", "CLIENT", "GATEWAY", "SERVER", "NONE"])]
 
 
 class Content(TypedDict):
@@ -116,30 +129,28 @@ class ContextId(TypedDict):
     id: int
 
 
-class RegisterSchemaRequest(TypedDict):
+class RegisterSchemaRequest(TypedDict, total=False):
     """A schema to register, to look up or to check."""
 
-    schema: NotRequired[Annotated[str | None, Field(description="Empty: the text of the latest version again.")]]
-    schemaType: NotRequired[Annotated[str | None, Field(description="AVRO if it is absent.")]]
-    references: NotRequired[list[SchemaReference] | None]
-    metadata: NotRequired[Metadata | None]
-    ruleSet: NotRequired[RuleSet | None]
-    version: NotRequired[Annotated[int | None, Field(json_schema_extra={"format": "int32"})]]
-    id: NotRequired[Annotated[int | None, Field(json_schema_extra={"format": "int32"})]]
-    schemaTagsToAdd: NotRequired[list[SchemaTags] | None]
-    schemaTagsToRemove: NotRequired[list[SchemaTags] | None]
-    propagateSchemaTags: NotRequired[
-        Annotated[bool | None, Field(description="Take over the tags of the latest version.")]
-    ]
+    schema: Annotated[str | None, Field(description="Empty: the text of the latest version again.")]
+    schemaType: Annotated[str | None, Field(description="AVRO if it is absent.")]
+    references: list[SchemaReference] | None
+    metadata: Metadata | None
+    ruleSet: RuleSet | None
+    version: _Number
+    id: _Number
+    schemaTagsToAdd: list[SchemaTags] | None
+    schemaTagsToRemove: list[SchemaTags] | None
+    propagateSchemaTags: Annotated[bool | None, Field(description="Take over the tags of the latest version.")]
 
 
-class TagSchemaRequest(TypedDict):
+class TagSchemaRequest(TypedDict, total=False):
     """Changes that make a new version."""
 
-    newVersion: NotRequired[Annotated[int | None, Field(json_schema_extra={"format": "int32"})]]
-    tagsToAdd: NotRequired[list[SchemaTags] | None]
-    tagsToRemove: NotRequired[list[SchemaTags] | None]
-    metadata: NotRequired[Metadata | None]
-    ruleSet: NotRequired[RuleSet | None]
-    rulesToMerge: NotRequired[RuleSet | None]
-    rulesToRemove: NotRequired[list[str] | None]
+    newVersion: _Number
+    tagsToAdd: list[SchemaTags] | None
+    tagsToRemove: list[SchemaTags] | None
+    metadata: Metadata | None
+    ruleSet: RuleSet | None
+    rulesToMerge: RuleSet | None
+    rulesToRemove: list[str] | None

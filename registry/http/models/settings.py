@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from registry.http.models.reading import DescribedAs
 from registry.http.models.schemas import Metadata, RuleSet
 
 Origin = Annotated[
@@ -34,35 +35,40 @@ class Config(TypedDict):
     origin: NotRequired[Origin]
 
 
-class ConfigUpdateRequest(TypedDict):
+class ConfigUpdateRequest(TypedDict, total=False):
     """The settings to change; the others stay."""
 
-    alias: NotRequired[str | None]
-    aliasForDeks: NotRequired[str | None]
-    normalize: NotRequired[bool | None]
-    validateFields: NotRequired[bool | None]
-    validateNewSchemas: NotRequired[bool | None]
-    validateRules: NotRequired[bool | None]
-    compatibilityPolicy: NotRequired[str | None]
-    compatibilityGroup: NotRequired[str | None]
-    defaultMetadata: NotRequired[Metadata | None]
-    overrideMetadata: NotRequired[Metadata | None]
-    defaultRuleSet: NotRequired[RuleSet | None]
-    overrideRuleSet: NotRequired[RuleSet | None]
-    compatibility: NotRequired[str | None]
+    alias: str | None
+    aliasForDeks: str | None
+    normalize: bool | None
+    validateFields: bool | None
+    validateNewSchemas: bool | None
+    validateRules: bool | None
+    compatibilityPolicy: Annotated[Any, DescribedAs(str | None)]
+    compatibilityGroup: str | None
+    defaultMetadata: Metadata | None
+    overrideMetadata: Metadata | None
+    defaultRuleSet: RuleSet | None
+    overrideRuleSet: RuleSet | None
+    compatibility: Annotated[Any, DescribedAs(str | None)]
+
+
+_Mode = Annotated[
+    str | None,
+    Field(description="READWRITE, READONLY, READONLY_OVERRIDE, IMPORT or FORWARD, in any case; null clears it."),
+]
+
+
+class ModeUpdateRequest(TypedDict, total=False):
+    """The mode to set."""
+
+    mode: _Mode
 
 
 class Mode(TypedDict):
     """A mode."""
 
-    mode: NotRequired[
-        Annotated[
-            str | None,
-            Field(
-                description="READWRITE, READONLY, READONLY_OVERRIDE, IMPORT or FORWARD, in any case; null clears it."
-            ),
-        ]
-    ]
+    mode: NotRequired[_Mode]
     origin: NotRequired[Origin]
 
 

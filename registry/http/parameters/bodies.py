@@ -1,4 +1,4 @@
-"""The bodies that endpoints declare: read in one way for all media types, and described by a model."""
+"""The bodies that endpoints declare: their models read them, whatever the media type, and describe them."""
 
 # Older versions of FastAPI cannot resolve postponed annotations of objects that are called.
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from fastapi import Depends
 
 from magicbyte.http.routing.request import Request
 from registry.http import models
-from registry.http.bodies import body_of, json_of
+from registry.http.body_reader import BodyReader, json_of
 from registry.http.spooled_body import SpooledBody
 
 
@@ -17,23 +17,31 @@ class JsonBody:
     """A dependency that reads a JSON body in any media type that the row takes.
 
     Attributes:
-        model: The type that describes the body.
+        model: The type that reads the body and describes it.
     """
 
     def __init__(self, model: Any) -> None:
+        """Make the dependency for a model."""
         self.model = model
+        self._reader = BodyReader(model)
 
     async def __call__(self, request: Request) -> Any:
-        """Return the body's JSON object.
+        """Return the body in its model.
 
         Raises:
-            ApiError: 400 if it is not JSON or not an object, 422 if it is empty or null.
+            ApiError: 400 if it is not JSON or a member has the wrong type, 422 if it is empty or null.
         """
-        return await body_of(request)
+        return await self._reader.read(request)
 
 
-class JsonArrayBody(JsonBody):
-    """A dependency that reads a JSON body of any kind."""
+class _RuleList:
+    """A dependency that reads a JSON body, which the reader of rules checks: a file of rules has the same errors.
+
+    Attributes:
+        model: The type that describes the body.
+    """
+
+    model = list[models.AccessRule]
 
     async def __call__(self, request: Request) -> Any:
         """Return the body's JSON value.
@@ -64,12 +72,12 @@ class _KeptLines:
 
 
 #: A schema to register, to look up, to check or to outline.
-SchemaBody = Annotated[dict[str, Any], Depends(JsonBody(models.RegisterSchemaRequest))]
-TagsBody = Annotated[dict[str, Any], Depends(JsonBody(models.TagSchemaRequest))]
-ConfigBody = Annotated[dict[str, Any], Depends(JsonBody(models.ConfigUpdateRequest))]
-ModeBody = Annotated[dict[str, Any], Depends(JsonBody(models.Mode))]
+SchemaBody = Annotated[models.RegisterSchemaRequest, Depends(JsonBody(models.RegisterSchemaRequest))]
+TagsBody = Annotated[models.TagSchemaRequest, Depends(JsonBody(models.TagSchemaRequest))]
+ConfigBody = Annotated[models.ConfigUpdateRequest, Depends(JsonBody(models.ConfigUpdateRequest))]
+ModeBody = Annotated[models.ModeUpdateRequest, Depends(JsonBody(models.ModeUpdateRequest))]
 AnyBody = Annotated[dict[str, Any], Depends(JsonBody(dict[str, Any]))]
-RulesBody = Annotated[Any, Depends(JsonArrayBody(list[models.AccessRule]))]
-RepairBody = Annotated[dict[str, Any], Depends(JsonBody(models.RepairRequest))]
+RulesBody = Annotated[Any, Depends(_RuleList())]
+RepairBody = Annotated[models.RepairRequest, Depends(JsonBody(models.RepairRequest))]
 #: Lines of JSON.
 LinesBody = Annotated[SpooledBody, Depends(_KeptLines())]

@@ -77,7 +77,7 @@ async def check_against_all(
 
 
 async def _answer_verdict(
-    request: Request, subject: str, body: dict[str, Any], versions: Sequence[Version], wants: _Wants
+    request: Request, subject: str, body: models.RegisterSchemaRequest, versions: Sequence[Version], wants: _Wants
 ) -> Json[models.Verdict]:
     registry = registry_of(request)
     sent = sent_from(body, subject, rights_of(request), normalize=wants.normalize, explain=wants.explain)

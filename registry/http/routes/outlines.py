@@ -198,7 +198,7 @@ async def _find_version(registry: Registry, subject: str, version: int | None, *
     return stored or find_version(registry.view, subject, version, include_deleted=include_deleted)
 
 
-def _text_of(request: Request, body: dict[str, Any], subject: str) -> Sent:
+def _text_of(request: Request, body: models.RegisterSchemaRequest, subject: str) -> Sent:
     sent = sent_from(body, subject, rights_of(request))
     if sent.content.is_blank:
         raise errors.EMPTY_SCHEMA()

@@ -6,7 +6,6 @@ from functools import partial
 
 from starlette.responses import Response
 
-from magicbyte.http.errors import MALFORMED_BODY
 from magicbyte.http.routing.request import Request
 from magicbyte.http.routing.response import Json
 from registry import errors
@@ -64,7 +63,7 @@ async def put_config(
     """Change the config."""
     rights = rights_of(request)
     alias = update.get("alias")
-    if rights is not None and subject is not None and isinstance(alias, str) and alias:
+    if rights is not None and subject is not None and alias:
         rights.require(["DESCRIBE"], subject_in(context_of(subject), alias), alias)
     command = partial(decide_put_config, subject=subject, update=update)
     config: Config = await registry_of(request).write(write_of(request), command)
@@ -98,10 +97,7 @@ async def put_mode(
 ) -> Json[models.Mode]:
     """Change the mode."""
     registry = registry_of(request)
-    name = body.get("mode")
-    if name is not None and not isinstance(name, str):
-        raise MALFORMED_BODY(detail="mode must be a string")
-    command = partial(decide_put_mode, subject=subject, name=name, terms=registry.terms, force=force)
+    command = partial(decide_put_mode, subject=subject, name=body.get("mode"), terms=registry.terms, force=force)
     set_mode: str | None = await registry.write(write_of(request), command)
     return answer(request, {} if set_mode is None else {"mode": set_mode})
 

@@ -84,8 +84,8 @@ def test_deleting_a_config_returns_the_old_config(api: Any) -> None:
     [
         ("/config", {"compatibility": "SOME"}, error(42203, LEVEL_TEXT)),
         ("/config/s", {"compatibility": 7}, error(42203, LEVEL_TEXT)),
-        ("/config/s", {"normalize": "yes"}, error(400, "normalize must be true or false")),
-        ("/config/s", {"alias": 7}, error(400, "alias must be a string")),
+        ("/config/s", {"normalize": "yes"}, error(400, "normalize must be a boolean, not a string")),
+        ("/config/s", {"alias": 7}, error(400, "alias must be a string, not an integer")),
         ("/mode", {"mode": "ASLEEP"}, error(42204, MODE_TEXT)),
         ("/mode/s", {"mode": "FORWARD"}, error(42204, "Forward mode only supported on global level")),
     ],

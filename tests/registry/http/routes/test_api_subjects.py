@@ -404,14 +404,20 @@ def test_a_body_that_is_refused(api: Any, body: Any, status: int, code: int, mes
         ),
         ({"domainRules": [RULE | {"kind": "WISH"}]}, 42210, "Rules can only be of kind TRANSFORM, CONDITION"),
         ({"enableAt": "HOME"}, 42210, "Rules can only be enabled at ALL, CLIENT, GATEWAY, SERVER, NONE"),
-        ({"domainRules": [RULE | {"disabled": "no"}]}, 400, "rule.disabled must be a boolean"),
-        ({"domainRules": [RULE | {"tags": "PII"}]}, 400, "rule.tags must be an array of strings"),
+        (
+            {"domainRules": [RULE | {"disabled": "no"}]},
+            400,
+            "{member}.domainRules[0].disabled must be a boolean, not a string",
+        ),
+        ({"domainRules": [RULE | {"tags": "PII"}]}, 400, "{member}.domainRules[0].tags must be an array, not a string"),
     ],
 )
 def test_a_rule_set_that_is_refused(api: Any, rule_set: Any, code: int, message: str) -> None:
     answered = api.register("s", '"int"', ruleSet=rule_set)
-    assert (answered.status_code, answered.json()) == (422 if code == 42210 else 400, error(code, message))
-    assert api("PUT", "/config/s", {"defaultRuleSet": rule_set}).json() == error(code, message)
+    told = error(code, message.format(member="ruleSet"))
+    assert (answered.status_code, answered.json()) == (422 if code == 42210 else 400, told)
+    told = error(code, message.format(member="defaultRuleSet"))
+    assert api("PUT", "/config/s", {"defaultRuleSet": rule_set}).json() == told
 
 
 @pytest.mark.parametrize("raw", [b"{", b"", b"   ", b'{"schema": "\\ud800"', b"\xff\xfe", b"[" * 100_000])
