@@ -75,6 +75,8 @@ def _text_of(error: ErrorDetails) -> str:
         return f"{place} is out of range: {found}"
     if kind == "literal_error":
         return f"{place} must be one of {error['ctx']['expected'].replace(chr(39), '')}"
+    if kind not in _EXPECTED:
+        return f"{place}: {error['msg']}"
     expected = _EXPECTED[kind] if place else "a JSON object"
     return f"{place or 'the body'} must be {expected}, not {_KINDS.get(type(found), 'null')}"
 

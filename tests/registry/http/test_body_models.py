@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import pytest
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.rights.rule_json import FIELDS
@@ -92,6 +92,12 @@ def test_a_member_of_another_type_is_refused(reader: BodyReader, body: Any, text
     with pytest.raises(ApiError) as raised:
         reader.read_value(body)
     assert (raised.value.status, raised.value.message) == (400, text)
+
+
+def test_an_error_of_another_kind_has_the_words_of_pydantic() -> None:
+    with pytest.raises(ApiError) as raised:
+        BodyReader(dict[str, Annotated[str, Field(min_length=1)]]).read_value({"a": "b", "c": ""})
+    assert (raised.value.status, raised.value.message) == (400, "c: String should have at least 1 character")
 
 
 EMPTY_RULES: dict[str, Any] = dict.fromkeys(("migrationRules", "domainRules", "encodingRules", "enableAt"))
