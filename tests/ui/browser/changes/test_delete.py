@@ -52,7 +52,9 @@ def test_a_deleted_subject_is_brought_back(scratch: ServerProcess, open_page: Op
     assert versions_of(scratch, "gone-value") == [1]
 
 
-def test_a_subject_is_purged_by_typing_its_name(scratch: ServerProcess, open_page: OpenPage) -> None:
+def test_a_subject_is_purged_by_typing_its_name(scratch: ServerProcess, open_page: OpenPage, watch: Watch) -> None:
+    # The page hears of the soft deletion, and may read the versions again before it leaves.
+    watch.expect(404, "/subjects/purged-value/versions")
     with httpx.Client(base_url=scratch.url, trust_env=False) as client:
         for text in ('"int"', '"long"'):
             register(client, "purged-value", text)

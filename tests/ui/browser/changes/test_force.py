@@ -17,6 +17,7 @@ from tests.ui.kit.editing import put
 from tests.ui.kit.filling import register
 from tests.ui.kit.guarded import As, access_settings, signing_in
 from tests.ui.kit.watch import Watch
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.browser
 
@@ -53,9 +54,11 @@ def signed_in(guarded: ServerProcess, open_page: OpenPage, watch: Watch) -> As:
 def propose(page: Page, other: str) -> None:
     """Propose a text that is too costly to compare, and try to register it."""
     put(page, namesakes(other))
-    expect(page.locator(".edit-foot")).to_contain_text("The registry decides when you register.")
+    # The comparison is given up after more than a second of a worker, which has a low priority.
+    foot = page.locator(".edit-foot")
+    expect(foot).to_contain_text("The registry decides when you register.", timeout=PATIENCE * 1000)
     page.locator("#register").click()
-    expect(page.locator(".edit-foot .bad-text")).to_contain_text(SUGGESTION)
+    expect(foot.locator(".bad-text")).to_contain_text(SUGGESTION, timeout=PATIENCE * 1000)
 
 
 def versions(server: ServerProcess) -> list[int]:
