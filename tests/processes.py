@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
+
 import psutil
 
 
@@ -13,14 +16,15 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def descendants(pid: int | None) -> list[int]:
+def descendants(pid: int | None, *, recursive: bool = True) -> list[int]:
     """The processes that a process has started, and those that they have.
 
     Args:
         pid: The process, None if it has ended.
+        recursive: Whether to list those that its children have started, too.
     """
     try:
-        return [child.pid for child in psutil.Process(pid).children(recursive=True)] if pid is not None else []
+        return [child.pid for child in psutil.Process(pid).children(recursive=recursive)] if pid is not None else []
     except psutil.NoSuchProcess:
         return []
 
@@ -42,12 +46,22 @@ def is_computing(pid: int) -> bool:
 
 
 def resident_bytes(pid: int | None) -> int:
-    """The memory that a process holds, in bytes; 0 if it has ended.
+    """The memory that a process holds, in bytes.
 
     Args:
-        pid: The process, None if it has ended.
+        pid: The process.
+
+    Raises:
+        psutil.NoSuchProcess: It has ended.
     """
-    try:
-        return psutil.Process(pid).memory_info().rss if pid is not None else 0
-    except psutil.NoSuchProcess:
-        return 0
+    assert pid is not None, "the process has ended"
+    return psutil.Process(pid).memory_info().rss
+
+
+def bytes_of_all(pids: Iterable[int]) -> int:
+    """The memory that processes hold together, in bytes, without those that have ended."""
+    total = 0
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            total += resident_bytes(pid)
+    return total

@@ -23,7 +23,7 @@ from typing import Any
 import httpx
 
 from magicbyte.testing import running_registry
-from tests.processes import descendants, resident_bytes
+from tests.processes import bytes_of_all, descendants
 
 #: The longest p99 of an innocent client, in seconds, on a machine that has nothing else to do.
 P99 = 0.25
@@ -252,11 +252,11 @@ def _watch(pid: int, outcome: Outcome, stop: threading.Event) -> None:
     at_first = _rss_mb(pid)
     while not stop.wait(0.1):
         outcome.server_mb = max(outcome.server_mb, _rss_mb(pid) - at_first)
-        outcome.children_mb = max(outcome.children_mb, sum(map(_rss_mb, descendants(pid))))
+        outcome.children_mb = max(outcome.children_mb, bytes_of_all(descendants(pid)) / 1e6)
 
 
 def _rss_mb(pid: int) -> float:
-    return resident_bytes(pid) / 1e6
+    return bytes_of_all((pid,)) / 1e6
 
 
 # The innocent client, in a process of its own

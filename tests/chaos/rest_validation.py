@@ -23,7 +23,7 @@ import httpx
 
 from magicbyte.testing import running_registry, running_rest_proxy, temporary_broker
 from tests.chaos.kit.until_stopped import UntilStopped
-from tests.processes import descendants, resident_bytes
+from tests.processes import bytes_of_all, descendants
 
 #: The longest p99 of the innocent client, in seconds; or so many times its p99 of before, if the machine is busy.
 P99, FACTOR = 0.25, 4.0
@@ -154,7 +154,7 @@ def p99(seconds: list[float]) -> float:
 
 def resident_mb(pid: int) -> float:
     """Resident memory of a process."""
-    return resident_bytes(pid) / 1e6
+    return bytes_of_all((pid,)) / 1e6
 
 
 def attack(name: str, url: str, pid: int, *, seconds: float, clients: int) -> bool:
@@ -178,7 +178,7 @@ def withstood(
         during.append(innocent.request(len(during)))
         if len(during) % 10 == 0:
             proxy_mb = max(proxy_mb, resident_mb(pid) - memory_before)
-            workers_mb = max(workers_mb, sum(map(resident_mb, descendants(pid))))
+            workers_mb = max(workers_mb, bytes_of_all(descendants(pid)) / 1e6)
     attackers.stop()
     after = innocent.quietly()
     limit = max(P99, FACTOR * p99(before))

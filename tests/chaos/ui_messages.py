@@ -31,7 +31,7 @@ import httpx
 from magicbyte.testing import running_registry
 from tests.chaos.kit.until_stopped import UntilStopped
 from tests.chaos.rest_validation import FACTOR, P99, chain, p99, resident_mb
-from tests.processes import descendants, words_of
+from tests.processes import bytes_of_all, descendants, words_of
 
 #: How much the server may grow, and how much its worker processes may take: three with 512 MB, and their validators.
 SERVER_MB, WORKERS_MB = 200, 3 * 600 + 3 * 600
@@ -149,7 +149,7 @@ def withstood(name: str, url: str, pid: int, request: tuple[str, Any], seconds: 
             time.sleep(0.005)
             if len(during) % 50 == 0:
                 server_mb = max(server_mb, resident_mb(pid) - server_before)
-                workers_mb = max(workers_mb, sum(map(resident_mb, descendants(pid))))
+                workers_mb = max(workers_mb, bytes_of_all(descendants(pid)) / 1e6)
             if name == "killed" and len(during) % 200 == 0:
                 kill_workers(pid)
         decoding.stop()

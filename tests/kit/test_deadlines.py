@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
 from functools import partial
 
 import pytest
 
+from magicbyte.http.routing.limits import within
+from magicbyte.kit.errors import ApiError, ErrorKind
 from magicbyte.kit.sharing.deadlines import Cancellable, Deadlines
 
 
@@ -78,11 +82,11 @@ def test_a_cancelled_deadline_does_not_act_and_is_not_kept(clock: Clock) -> None
         deadlines.start(partial(acted.append, "c"))
         first.cancel()
         first.cancel()
-        assert len(deadlines._open) == 1
+        assert len(deadlines) == 1
         await clock.move_to(30)
         assert (acted, clock.timers) == ([], [30, 31])
         await clock.move_to(31)
-        assert (acted, len(deadlines._open)) == (["c"], 0)
+        assert (acted, len(deadlines)) == (["c"], 0)
 
     run(clock, use)
 
@@ -137,7 +141,7 @@ def test_another_time_has_a_timer_of_its_own(clock: Clock) -> None:
         deadlines.after(2, partial(acted.append, "short"))
         deadlines.after(3, partial(acted.append, "cancelled")).cancel()
         await clock.move_to(2)
-        assert (acted, len(deadlines._open)) == (["short"], 1)
+        assert (acted, len(deadlines)) == (["short"], 1)
         await clock.move_to(30)
         assert acted == ["short", "usual"]
 
@@ -156,3 +160,87 @@ def test_another_loop_begins_anew() -> None:
 
     assert not asyncio.run(use(leave=True))
     assert asyncio.run(use(leave=False))
+
+
+def test_two_loops_have_deadlines_of_their_own() -> None:
+    first, second = Clock(), Clock()
+    acted: list[str] = []
+    deadlines = Deadlines(30)
+
+    async def start(*names: str) -> None:
+        for name in names:
+            deadlines.start(partial(acted.append, name))
+
+    try:
+        first.run_until_complete(start("a"))
+        second.now = 10
+        second.run_until_complete(start("b"))
+        first.run_until_complete(first.move_to(30))
+        assert (acted, second.timers) == (["a"], [40])
+        second.run_until_complete(start("c"))
+        second.run_until_complete(second.move_to(40))
+        assert (acted, first.timers) == (["a", "b", "c"], [30])
+    finally:
+        first.close()
+        second.close()
+
+
+def test_the_timer_does_not_keep_the_context_of_a_request(clock: Clock) -> None:
+    class Facts:
+        """What a request tells of itself."""
+
+    current: ContextVar[Facts | None] = ContextVar("current", default=None)
+    seen: list[Facts | None] = []
+
+    async def use() -> None:
+        deadlines = Deadlines(30)
+        facts = Facts()
+        kept = weakref.ref(facts)
+        token = current.set(facts)
+        deadlines.start(lambda: seen.append(current.get())).cancel()
+        current.reset(token)
+        del token, facts
+        # There is a deadline whenever the timer looks.
+        for now in range(20, 200, 20):
+            deadlines.start(lambda: seen.append(current.get()))
+            await clock.move_to(now)
+        assert kept() is None
+        assert set(seen) == {None}
+
+    run(clock, use)
+
+
+LATE = ErrorKind(504, "late")
+
+
+def test_an_answer_in_time_and_one_that_is_late(clock: Clock) -> None:
+    async def use() -> None:
+        deadlines = Deadlines(30)
+
+        async def answer() -> str:
+            return "in time"
+
+        assert await within(deadlines.start, answer(), LATE) == "in time"
+        assert len(deadlines) == 0
+        waiting = asyncio.ensure_future(within(deadlines.start, asyncio.Event().wait(), LATE))
+        await asyncio.sleep(0)
+        assert len(deadlines) == 1
+        await clock.move_to(30)
+        with pytest.raises(ApiError) as raised:
+            await waiting
+        assert (raised.value.kind, len(deadlines)) == (LATE, 0)
+
+    run(clock, use)
+
+
+def test_a_request_that_is_cancelled_cancels_its_deadline(clock: Clock) -> None:
+    async def use() -> None:
+        deadlines = Deadlines(30)
+        waiting = asyncio.ensure_future(within(deadlines.start, asyncio.Event().wait(), LATE))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert len(deadlines) == 0
+
+    run(clock, use)

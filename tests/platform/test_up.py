@@ -50,7 +50,7 @@ class Up:
 
     def processes(self) -> list[int]:
         """The command's process, and those that it started."""
-        return [self.process.pid, *descendants(self.process.pid)]
+        return [self.process.pid, *descendants(self.process.pid, recursive=False)]
 
     def call(self, port: int, path: str, body: object = None, content_type: str = "application/json") -> object:
         data = None if body is None else json.dumps(body).encode()

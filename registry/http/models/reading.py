@@ -28,7 +28,7 @@ class _WithoutNull:
         return handler(read["schema"] if read["type"] == "nullable" else read)
 
 
-#: A member that may be null, which is read as if it were absent; the documents do not tell so.
+#: A member that may be null, which is read as if it were absent; the OpenAPI document does not mention null.
 OrNull = Annotated[T | None, _WithoutNull()]
 #: A number of 32 bits.
 Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]

@@ -9,6 +9,7 @@ from fastapi import Depends
 
 from magicbyte.http.routing.request import Request
 from registry.http import models
+from registry.http.bodies import SCHEMA_READER
 from registry.http.body_reader import BodyReader, json_of
 from registry.http.spooled_body import SpooledBody
 
@@ -20,10 +21,10 @@ class JsonBody:
         model: The type that reads the body and describes it.
     """
 
-    def __init__(self, model: Any) -> None:
-        """Make the dependency for a model."""
-        self.model = model
-        self._reader = BodyReader(model)
+    def __init__(self, reader: BodyReader) -> None:
+        """Make the dependency that uses a reader."""
+        self.model = reader.model
+        self._reader = reader
 
     async def __call__(self, request: Request) -> Any:
         """Return the body in its model.
@@ -72,12 +73,12 @@ class _KeptLines:
 
 
 #: A schema to register, to look up, to check or to outline.
-SchemaBody = Annotated[models.RegisterSchemaRequest, Depends(JsonBody(models.RegisterSchemaRequest))]
-TagsBody = Annotated[models.TagSchemaRequest, Depends(JsonBody(models.TagSchemaRequest))]
-ConfigBody = Annotated[models.ConfigUpdateRequest, Depends(JsonBody(models.ConfigUpdateRequest))]
-ModeBody = Annotated[models.ModeUpdateRequest, Depends(JsonBody(models.ModeUpdateRequest))]
-AnyBody = Annotated[dict[str, Any], Depends(JsonBody(dict[str, Any]))]
+SchemaBody = Annotated[models.RegisterSchemaRequest, Depends(JsonBody(SCHEMA_READER))]
+TagsBody = Annotated[models.TagSchemaRequest, Depends(JsonBody(BodyReader(models.TagSchemaRequest)))]
+ConfigBody = Annotated[models.ConfigUpdateRequest, Depends(JsonBody(BodyReader(models.ConfigUpdateRequest)))]
+ModeBody = Annotated[models.ModeUpdateRequest, Depends(JsonBody(BodyReader(models.ModeUpdateRequest)))]
+AnyBody = Annotated[dict[str, Any], Depends(JsonBody(BodyReader(dict[str, Any])))]
 RulesBody = Annotated[Any, Depends(_RuleList())]
-RepairBody = Annotated[models.RepairRequest, Depends(JsonBody(models.RepairRequest))]
+RepairBody = Annotated[models.RepairRequest, Depends(JsonBody(BodyReader(models.RepairRequest)))]
 #: Lines of JSON.
 LinesBody = Annotated[SpooledBody, Depends(_KeptLines())]

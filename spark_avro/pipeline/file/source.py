@@ -143,7 +143,7 @@ class KafkaSource(Topics):
         "Whether records of open transactions are read.",
         default="read_committed",
     )
-    limit: Limit = setting(Nested(Limit), "Size limit of a batch.", default=Limit())
+    limit: Limit = setting(Nested(Limit), "Maximum that a batch reads.", default=Limit())
     on_data_loss: str = setting(
         choice("fail", "report"),
         "What happens if records that were not read yet are gone; report goes on, and counts them.",

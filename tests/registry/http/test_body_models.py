@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, get_args
 
 import pytest
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
 from magicbyte.kit.errors import ApiError
 from magicbyte.security.rights.rule_json import FIELDS
@@ -98,6 +98,25 @@ def test_an_error_of_another_kind_has_the_words_of_pydantic() -> None:
     with pytest.raises(ApiError) as raised:
         BodyReader(dict[str, Annotated[str, Field(min_length=1)]]).read_value({"a": "b", "c": ""})
     assert (raised.value.status, raised.value.message) == (400, "c: String should have at least 1 character")
+
+
+@pytest.mark.parametrize(
+    ("reader", "body"),
+    [
+        (SCHEMA, {"references": [1] * 300_000}),
+        (SCHEMA, {"metadata": {"properties": dict.fromkeys(map(str, range(300_000)), 1)}}),
+        (SCHEMA, {"metadata": {"tags": {str(at): [1] for at in range(300_000)}}}),
+        (SCHEMA, {"ruleSet": {"domainRules": [{"params": 1}] * 300_000}}),
+        (TAGS, {"tagsToAdd": [1] * 300_000}),
+        (CONFIG, {"overrideMetadata": {"sensitive": [1] * 300_000}}),
+        (REPAIR, {"codes": ["x"] * 300_000}),
+    ],
+    ids=["references", "properties", "tags", "rules", "tags to add", "sensitive", "codes"],
+)
+def test_a_body_of_many_faults_ends_with_the_first(reader: BodyReader, body: Any) -> None:
+    with pytest.raises(ValidationError) as raised:
+        reader._validator.validate_python(body, strict=True)
+    assert raised.value.error_count() == 1
 
 
 EMPTY_RULES: dict[str, Any] = dict.fromkeys(("migrationRules", "domainRules", "encodingRules", "enableAt"))
