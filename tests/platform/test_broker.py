@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from magicbyte.platform import jars
 from magicbyte.platform.broker import BrokerFailed, LocalBroker, free_port, kafka_version, port_is_free
 from magicbyte.platform.broker.coordinators import await_coordinators
 from magicbyte.testing import temporary_broker
+from tests.waiting import PATIENCE
 
 MAGICBYTE = [sys.executable, "-P", "-m", "magicbyte.cli.main"]
 
@@ -45,13 +47,15 @@ def names_of_topics(bootstrap_servers: str) -> set[str]:
 def produce(bootstrap_servers: str, topic: str, value: bytes) -> None:
     producer = Producer({"bootstrap.servers": bootstrap_servers, "linger.ms": 0})
     producer.produce(topic, value)
-    assert producer.flush(10) == 0
+    assert producer.flush(PATIENCE) == 0
 
 
 def consume(bootstrap_servers: str, topic: str, group: str) -> bytes | None:
     consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": group, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
-    record = consumer.poll(10)
+    end, record = time.monotonic() + PATIENCE, None
+    while (record is None or record.error() is not None) and time.monotonic() < end:
+        record = consumer.poll(1)
     consumer.close()
     return record.value() if record is not None else None
 

@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from magicbyte.testing.broker import temporary_broker
 from magicbyte.testing.servers import running_rest_proxy
 from tests.topics import create_topics
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 #: Each test kills a broker or a proxy of its own.
 pytestmark = pytest.mark.slow
@@ -58,12 +58,12 @@ def stored(bootstrap: str, topic: str, partitions: int = 6) -> dict[tuple[int, i
     found: dict[tuple[int, int], Any] = {}
     ended = 0
     while ended < partitions:
-        message = consumer.poll(20)
+        message = consumer.poll(PATIENCE)
         assert message is not None
-        if message.error() is not None:
-            ended += 1
-        else:
+        if message.error() is None:
             found[message.partition(), message.offset()] = json.loads(message.value())
+        elif message.error().code() == KafkaError._PARTITION_EOF:
+            ended += 1
     consumer.close()
     return found
 

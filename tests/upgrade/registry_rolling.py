@@ -258,7 +258,10 @@ def check_versions(nodes: list[ServerProcess], subjects: list[Subject]) -> list[
     if len(ids) < len(expected):
         problems.append(f"{len(expected)} schemas have only {len(ids)} ids")
     for node in nodes:
-        shown = _versions(node)
+        deadline = time.monotonic() + _PATIENCE
+        # A follower may be behind for a moment.
+        while (shown := _versions(node)) != expected and time.monotonic() < deadline:
+            time.sleep(0.2)
         different = [place for place in expected.keys() | shown.keys() if expected.get(place) != shown.get(place)]
         problems += [f"{node.url}: {place} is {shown.get(place)}, not {expected.get(place)}" for place in different]
     return problems
@@ -267,7 +270,10 @@ def check_versions(nodes: list[ServerProcess], subjects: list[Subject]) -> list[
 def _versions(node: ServerProcess) -> dict[tuple[str, int], tuple[int, str]]:
     """The live versions of a node: id and text by subject and number."""
     shown: dict[tuple[str, int], tuple[int, str]] = {}
-    while page := httpx.get(f"{node.url}/schemas?offset={len(shown)}&limit=500", timeout=60).json():
+    rows = 0
+    # If the node learns of a version meanwhile, the next page may have rows that this one had.
+    while page := httpx.get(f"{node.url}/schemas?offset={rows}&limit=500", timeout=60).json():
+        rows += len(page)
         shown |= {(row["subject"], row["version"]): (row["id"], row["schema"]) for row in page}
     return shown
 

@@ -31,6 +31,7 @@ from registry.log.port import LogError
 from registry.log.topic import UnfitTopic, prepare_topic
 from registry.state.view import View
 from tests.topics import create_topics
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[3]
 
@@ -60,7 +61,7 @@ def schema(name: str, *fields: str) -> str:
 
 
 def register(node: ServerProcess, subject: str, text: str) -> httpx.Response:
-    return httpx.post(f"{node.url}/subjects/{subject}/versions", json={"schema": text}, timeout=30)
+    return httpx.post(f"{node.url}/subjects/{subject}/versions", json={"schema": text}, timeout=PATIENCE)
 
 
 def status(node: ServerProcess) -> Any:
@@ -202,7 +203,7 @@ def test_the_broker_killed_and_restarted_under_writes_loses_nothing() -> None:
             assert status(server)["problem"]
             broker.start()
             before = len(answered)
-            wait_for(lambda: len(answered) > before + 20, 60)
+            wait_for(lambda: len(answered) > before + 20)
         finally:
             stop.set()
             writer.join()
@@ -421,7 +422,8 @@ class GroupMember:
         self._group = _string(group)
         self._socket = socket.create_connection((host, int(port)), timeout=60)
         protocols = struct.pack(">i", 1) + _string("v0") + struct.pack(">i", 2) + b"{}"
-        timeouts = struct.pack(">ii", 10_000, 10_000)
+        # It sends no heartbeats.
+        timeouts = struct.pack(">ii", 300_000, 300_000)
         # JoinGroup, version 2: throttle time, error, generation, then protocol, leader and member id.
         answer = self._ask(11, 2, self._group + timeouts + _string("") + _string(protocol_type) + protocols)
         error, at = struct.unpack_from(">ih", answer)[1], 10
@@ -454,7 +456,7 @@ def _string(text: str) -> bytes:
     return struct.pack(">h", len(text)) + text.encode()
 
 
-def wait_for(condition: Any, seconds: float = 30) -> None:
+def wait_for(condition: Any, seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

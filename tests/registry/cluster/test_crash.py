@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from magicbyte.testing.servers import running_registry
+from tests.waiting import PATIENCE
 
 #: Each test kills nodes of its own.
 pytestmark = pytest.mark.slow
@@ -28,7 +29,7 @@ def own_cluster() -> dict[str, str]:
 
 def register(url: str, subject: str, number: int) -> httpx.Response:
     schema = f'{{"type":"record","name":"R{number}","fields":[]}}'
-    return httpx.post(f"{url}/subjects/{subject}/versions", json={"schema": schema}, timeout=20)
+    return httpx.post(f"{url}/subjects/{subject}/versions", json={"schema": schema}, timeout=PATIENCE)
 
 
 def storage_options(storage: str, folder: Path, request: pytest.FixtureRequest) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from registry.log.port import BEGINNING, LogReplaced, NotLeader, Record, WriteCo
 from registry.log.topic import prepare_topic
 from registry.log.topic_watch import TopicWatch
 from tests.topics import create_topics
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[3]
 NOOP = Record(b'{"keytype":"NOOP","magic":0}', b"{}", 0)
@@ -77,7 +78,7 @@ def test_a_node_that_cannot_lead_names_the_open_transaction(kafka: str) -> None:
     producer.produce(topic, key=NOOP.key, value=NOOP.value, partition=0)
     producer.flush()
     with running_registry("kafka:", bootstrap_servers=kafka, properties=cluster) as node:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         expected = f"{topic} has an open transaction of another program that began at offset 0"
         while expected not in (problem := httpx.get(f"{node.url}/health/ready", timeout=60).json()["problem"]):
             assert time.monotonic() < deadline, problem
@@ -86,7 +87,9 @@ def test_a_node_that_cannot_lead_names_the_open_transaction(kafka: str) -> None:
             f"abort it with kafka-transactions.sh --bootstrap-server {kafka} abort --topic {topic} --partition 0 "
             "--start-offset 0"
         )
-        assert any(expected in line for line in node.last_lines(200))
+        # The problem is told before it is logged.
+        until(lambda: any(expected in line for line in node.last_lines(200)))
+        deadline = time.monotonic() + PATIENCE
         producer.abort_transaction()
         answer = httpx.post(f"{node.url}/subjects/s/versions", json={"schema": '"int"'}, timeout=30)
         while answer.status_code != 200:
@@ -162,7 +165,7 @@ def test_a_log_that_is_shorter_than_what_was_read_is_refused(log: KafkaLog, kafk
     assert list(KafkaLog({"bootstrap.servers": kafka}, log._topic, "nobody").read(BEGINNING)) == []
 
 
-def wait_for(condition: Any, seconds: float = 30) -> None:
+def wait_for(condition: Any, seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

@@ -23,6 +23,7 @@ from tests.chaos.kit.compacting_topic import (
     register,
     wait_until_forgotten,
 )
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +48,7 @@ def by_role(nodes: list[ServerProcess]) -> tuple[ServerProcess, ServerProcess]:
 
 
 def wait_until_it_leads(node: ServerProcess) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while not httpx.get(f"{node.url}/health/ready", timeout=30).json()["leader"]:
         assert time.monotonic() < deadline
         time.sleep(0.1)

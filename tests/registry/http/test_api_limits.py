@@ -15,7 +15,7 @@ from compat.schema import SchemaText
 from magicbyte.kit.processes.async_worker_pool import AsyncWorkerPool
 from registry import answering
 from registry.offload.parsing import Parser
-from tests.waiting import until
+from tests.registry.http.workers import answered_by_worker
 
 DEEP = 5_000
 REFUSED = [
@@ -106,30 +106,20 @@ TOO_LARGE_TO_COMPARE = {
 }
 
 
-def answered_by_worker(api: Any, path: str, body: Any) -> Any:
-    """The answer as soon as a worker is free; on a busy machine, workers, which have a low priority, may take long."""
-    answers = []
-
-    def is_answered() -> bool:
-        answers.append(api("POST", path, body))
-        return answers[-1].status_code != 503
-
-    until(is_answered)
-    return answers[-1]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["BACKWARD", "FULL_TRANSITIVE"])
 def test_a_comparison_that_takes_too_much_work_is_refused(api: Any, level: str) -> None:
     for number in range(3):
-        assert api.register("s", namesakes(600, f"b{number}"), "?force=true").status_code == 200
+        body = {"schema": namesakes(600, f"b{number}")}
+        assert answered_by_worker(api, "/subjects/s/versions?force=true", body).status_code == 200
     assert api("PUT", "/config/s", {"compatibility": level}).status_code == 200
     for path in ("/subjects/s/versions", "/compatibility/subjects/s/versions", "/compatibility/subjects/s/versions/1"):
         started = time.process_time()
         answered = answered_by_worker(api, f"{path}?explain=true", {"schema": namesakes(600, "c")})
         assert (answered.status_code, answered.json()) == (422, TOO_LARGE_TO_COMPARE)
         assert time.process_time() - started < 20
-    assert api.register("s", namesakes(600, "c"), "?force=true").json()["version"] == 4
+    body = {"schema": namesakes(600, "c")}
+    assert answered_by_worker(api, "/subjects/s/versions?force=true", body).json()["version"] == 4
     assert api.register("t", '"int"').status_code == 200
 
 
@@ -137,13 +127,15 @@ def test_a_comparison_that_takes_too_much_work_is_refused(api: Any, level: str) 
 def test_versions_too_many_to_be_read_are_refused_before_they_are_read(api: Any) -> None:
     text = '{"type":"fixed","name":"F","size":1,"doc":"%s"}'
     for number in range(4):
-        assert api.register("s", text % (str(number) * 3_000_000)).status_code == 200
+        body = {"schema": text % (str(number) * 3_000_000)}
+        assert answered_by_worker(api, "/subjects/s/versions", body).status_code == 200
     assert api("PUT", "/config/s", {"compatibility": "BACKWARD_TRANSITIVE"}).status_code == 200
     answered = answered_by_worker(api, "/compatibility/subjects/s/versions", {"schema": text % "new"})
     assert (answered.status_code, answered.json()) == (422, TOO_LARGE_TO_COMPARE)
     # Told from the versions that can be read.
     other = {"schema": '"int"'}
-    assert api("POST", "/compatibility/subjects/s/versions", other).json() == {"is_compatible": False}
+    told = answered_by_worker(api, "/compatibility/subjects/s/versions", other).json()
+    assert told == {"is_compatible": False}
 
 
 def test_explanations_of_many_differences_end_soon(api: Any) -> None:

@@ -23,7 +23,7 @@ MISSES = runpy.run_path(str(SCRIPTS / "registry_misses.py"))
 def test_an_attack_is_hardly_noticed(name: str) -> None:
     with running_registry("memory:") as server:
         outcome, problems = ATTACKED["attack"](server.url, server.pid, name, size=0.2, seconds=4)
-    assert problems == [], str(outcome)
+    assert without_times(problems) == [], str(outcome)
     assert sum(outcome.answers.values()) > 0
 
 
@@ -43,4 +43,6 @@ def without_times(problems: list[str]) -> list[str]:
 
 def test_look_ups_of_missing_schemas_delay_no_other_request_while_the_broker_is_down() -> None:
     slowest, problems = MISSES["misses"](5)
-    assert problems == [], slowest
+    # A look-up waits for 10 s, and so would what it delays; shorter times are those of the machine.
+    assert [problem for problem in problems if not problem.endswith(" s")] == [], slowest
+    assert max(slowest["known"], slowest["live"]) < 8, slowest

@@ -116,11 +116,16 @@ def test_ten_thousand_random_paths_make_few_series(api: Any) -> None:
         "ui/",
         "v1/",
     )
+
+    def series() -> list[str]:
+        return [line for line in api("GET", "/metrics").text.splitlines() if not line.startswith("#")]
+
+    before = len(series())
     for _ in range(10_000):
         method = chance.choice(("GET", "GET", "POST", "PUT", "DELETE", "PATCH", "BREW"))
         api(method, f"/{chance.choice(beginnings)}{chance.getrandbits(64)}")
-    series = [line for line in api("GET", "/metrics").text.splitlines() if not line.startswith("#")]
-    assert len(series) < 500
+    # Those of the process's other tests are there already.
+    assert len(series()) - before < 300
 
 
 @pytest.mark.parametrize(

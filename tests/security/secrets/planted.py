@@ -32,7 +32,8 @@ def of_process(pid: int, name: str) -> bytes:
 def files_with_secrets(folder: Path) -> list[Path]:
     """The files below a folder in which a planted secret stands."""
     named = []
-    for path in folder.rglob("*"):
+    # Unlike `rglob`, `walk` passes over folders that are gone meanwhile.
+    for path in (Path(place, name) for place, _, names in os.walk(folder) for name in names):
         try:
             if path.is_file() and MARK.encode() in path.read_bytes():
                 named.append(path)

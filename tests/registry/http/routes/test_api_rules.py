@@ -13,6 +13,7 @@ from registry.app import create_app
 from registry.log.memory import MemoryLog
 from registry.settings import RegistrySettings
 from tests.registry.conftest import Api, started
+from tests.registry.http.workers import answered_by_worker
 
 PERSON = (
     '{"type":"record","name":"Person","namespace":"acme","fields":[{"name":"age","type":"int"},'
@@ -195,5 +196,6 @@ def test_a_version_without_rules_has_an_empty_plan(api: Any) -> None:
 @pytest.mark.slow
 def test_rules_that_take_too_long_are_refused(api: Any) -> None:
     many = [{**GOOD, "name": f"r{index}", "expr": "message.age > 1 || " * 500 + "false"} for index in range(400)]
-    refused = api.register("too_long", PERSON, ruleSet=rules(*many)).json()
+    body = {"schema": PERSON, "ruleSet": rules(*many)}
+    refused = answered_by_worker(api, "/subjects/too_long/versions", body).json()
     assert (refused["error_code"], "magicbyte.rules.check" in refused["message"]) == (42209, True)

@@ -20,6 +20,7 @@ from tests.ui.kit.guarded import access_settings
 from tests.ui.kit.letters import fill
 from tests.ui.kit.scanned import searched
 from tests.ui.kit.watch import Watch
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -126,4 +127,4 @@ def test_few_rights_are_named_before_one_writes(kafka: str, open_page: OpenPage,
             page.get_by_role("button", name="Replay 3 letters").click()
             expect(page.locator("[data-outcome=sent]")).to_contain_text("3 letters sent.")
             page.context.close()
-    assert len(desk.records()) == 3
+    until(lambda: len(desk.records()) == 3)

@@ -66,7 +66,9 @@ def test_search_and_the_palette(tab: Firefox, registry: ServerProcess) -> None:
     tab.shows("Export")
     tab.keys("/")
     tab.wait("return document.querySelector('dialog.palette')?.open")
-    tab.keys("orders" + ENTER)
+    tab.keys("orders")
+    tab.wait("return document.querySelector('#found [role=option]')?.textContent.includes('orders-value')")
+    tab.keys(ENTER)
     tab.wait("return location.pathname.includes('/subjects/orders-value')")
 
 

@@ -21,6 +21,7 @@ from tests.ui.kit.filling import FILLED, register
 from tests.ui.kit.plain_registry import plain_registry
 from tests.ui.kit.watch import Watch
 from tests.ui.test_ui_command import running_ui
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.browser
 
@@ -172,7 +173,7 @@ def test_the_registry_stops_and_comes_back(open_page: OpenPage, watch: Watch, tm
 
         server.start()
         for page in (editor, listed):
-            expect(page.locator(".strip")).to_have_count(0)
+            expect(page.locator(".strip")).to_have_count(0, timeout=PATIENCE * 1000)
         expect(content(editor)).to_contain_text('"fields": []')
         expect(editor.get_by_text("allowed under BACKWARD")).to_be_visible()
         editor.get_by_role("button", name="Register version 2").click()

@@ -17,6 +17,7 @@ from tests.ui.conftest import OpenPage
 from tests.ui.kit.editing import content, put
 from tests.ui.kit.filling import register
 from tests.ui.kit.watch import Watch
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.browser
 
@@ -70,8 +71,8 @@ def test_the_leader_is_killed_under_the_page(open_page: OpenPage, watch: Watch) 
         expect(button).to_be_in_viewport(ratio=0.9)
         expect(content(page)).to_contain_text('"fields": []')
 
-        expect(strip).to_have_count(0, timeout=60_000)
-        expect(page.locator(".live .words")).to_contain_text("leader")
+        expect(strip).to_have_count(0, timeout=PATIENCE * 1000)
+        expect(page.locator(".live .words")).to_contain_text("leader", timeout=PATIENCE * 1000)
         expect(content(page)).to_contain_text('"fields": []')
         button.click()
         expect(page.locator(".toast")).to_contain_text("Version 2 is registered")

@@ -14,6 +14,7 @@ from magicbyte.testing import running_registry
 from tests.ui.conftest import OpenPage
 from tests.ui.kit.axe import findings
 from tests.ui.kit.watch import Watch
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.browser
 
@@ -119,13 +120,14 @@ def test_a_text_of_3_mb_has_few_nodes(
 
 
 def test_a_long_text_is_whole_for_its_address_the_wheel_and_the_search(
-    open_page: OpenPage, large: ServerProcess
+    open_page: OpenPage, large: ServerProcess, watch: Watch
 ) -> None:
+    watch.expect(503, "/outline")
     page = open_page(large.url)
     page.goto("subjects/avro-value/versions/1#L100000-L100002")
     expect(page.locator("#L100001")).to_be_in_viewport()
     expect(page.locator(".l.on")).to_have_count(3)
-    expect(page.get_by_role("region", name="Text of version 1, 130,007 lines")).to_be_visible()
+    expect(page.get_by_role("region", name="Text of version 1, 130,007 lines")).to_be_visible(timeout=PATIENCE * 1000)
     # All lines have their place: 20 px each.
     assert page.locator(".schema-card .code").evaluate("code => Math.abs(code.scrollHeight - 130007 * 20) < 2000")
     page.evaluate("scrollTo(0, 1e9)")
@@ -149,10 +151,13 @@ def test_a_long_text_is_whole_for_its_address_the_wheel_and_the_search(
     expect(page.locator(".l.found mark").first).to_be_in_viewport()
 
 
-def test_a_selection_of_a_long_text_is_copied_as_a_whole(open_page: OpenPage, large: ServerProcess) -> None:
+def test_a_selection_of_a_long_text_is_copied_as_a_whole(
+    open_page: OpenPage, large: ServerProcess, watch: Watch
+) -> None:
+    watch.expect(503, "/outline")
     page = open_page(large.url, permissions=["clipboard-read", "clipboard-write"])
     page.goto("subjects/proto-value/versions/1")
-    expect(page.get_by_text('"proto3"')).to_be_visible()
+    expect(page.get_by_text('"proto3"')).to_be_visible(timeout=PATIENCE * 1000)
     page.keyboard.press("Control+a")
     page.keyboard.press("Control+c")
     copied = page.evaluate("navigator.clipboard.readText()")
@@ -189,11 +194,12 @@ def test_a_long_text_is_printed_to_a_limit_that_it_names(
     expect(page.locator(".schema-card .l")).not_to_have_count(5000)
 
 
-def test_fields_of_a_long_schema_are_filtered(open_page: OpenPage, large: ServerProcess) -> None:
+def test_fields_of_a_long_schema_are_filtered(open_page: OpenPage, large: ServerProcess, watch: Watch) -> None:
+    watch.expect(503, "/outline")
     page = open_page(large.url)
     page.goto("subjects/proto-value/versions/1?view=fields")
     find = page.get_by_role("searchbox", name="Find fields")
-    find.fill("field_0003_24")
+    find.fill("field_0003_24", timeout=PATIENCE * 1000)
     expect(page.locator(".fields-table tbody tr:has(td)")).to_have_count(1)
     expect(page).to_have_url(f"{large.url}/ui/subjects/proto-value/versions/1?view=fields&find=field_0003_24")
 
@@ -202,10 +208,11 @@ def test_fields_of_a_long_schema_are_filtered(open_page: OpenPage, large: Server
 @pytest.mark.parametrize("width", [1280, 320])
 @pytest.mark.parametrize("view", ["", "?view=fields"])
 def test_long_texts_are_accessible(
-    open_page: OpenPage, large: ServerProcess, theme: str, width: int, view: str
+    open_page: OpenPage, large: ServerProcess, watch: Watch, theme: str, width: int, view: str
 ) -> None:
+    watch.expect(503, "/outline")
     page = open_page(large.url, theme=theme, width=width)
     page.goto(f"subjects/proto-value/versions/1{view}")
-    expect(page.get_by_role("searchbox").first).to_be_visible()
+    expect(page.get_by_role("searchbox").first).to_be_visible(timeout=PATIENCE * 1000)
     assert findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -353,6 +353,7 @@ def test_a_proxy_without_version_3(open_page: OpenPage, kafka_page: Kafka, watch
         page.get_by_role("textbox", name="Value").fill("by version 2")
         page.get_by_role("button", name="Produce", exact=True).click()
         expect(page.get_by_text("Produced", exact=True)).to_be_visible()
+        page.close()  # else it tries to reach the servers that end here
 
 
 def test_without_a_rest_proxy(open_page: OpenPage) -> None:
