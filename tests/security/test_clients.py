@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from serdes.client.config import client_options
 from serdes.console.client import open_client
 from serdes.error import NotAuthorized, RegistryError
 from tests.clients.secured_registry import SecuredRegistry
+from tests.security.secrets.planted import contents_below
 
 #: Each test runs commands with servers of its own.
 pytestmark = pytest.mark.slow
@@ -246,11 +245,7 @@ def test_the_client_raises_the_refusal_for_an_unreadable_subject(secured: Secure
 
 def test_no_temporary_file_keeps_a_secret(secured: SecuredRegistry):
     folder = secured.files.ca.parent.parent
-    made = Path(tempfile.gettempdir()).glob("magicbyte-*")
-    # Unlike `glob`, `walk` passes over folders that other processes remove meanwhile.
-    found = (Path(place, name) for begun in made for place, _, names in os.walk(begun) for name in names)
-    for path in found:
-        with suppress(FileNotFoundError):
-            if path.is_file() and folder not in path.parents:
-                content = path.read_bytes()
+    for made in Path(tempfile.gettempdir()).glob("magicbyte-*"):
+        for path, content in contents_below(made):
+            if folder not in path.parents:
                 assert not any(secret.encode() in content for secret in secured.secrets), path

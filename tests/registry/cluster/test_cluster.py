@@ -31,7 +31,7 @@ from registry.log.port import LogError
 from registry.log.topic import UnfitTopic, prepare_topic
 from registry.state.view import View
 from tests.topics import create_topics
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[3]
 
@@ -197,13 +197,13 @@ def test_the_broker_killed_and_restarted_under_writes_loses_nothing() -> None:
         writer = threading.Thread(target=write)
         writer.start()
         try:
-            wait_for(lambda: len(answered) > 20)
+            until(lambda: len(answered) > 20)
             broker.kill()
-            wait_for(lambda: status(server)["status"] == "DOWN")
+            until(lambda: status(server)["status"] == "DOWN")
             assert status(server)["problem"]
             broker.start()
             before = len(answered)
-            wait_for(lambda: len(answered) > before + 20)
+            until(lambda: len(answered) > before + 20)
         finally:
             stop.set()
             writer.join()
@@ -352,7 +352,7 @@ def test_a_stopped_leader_that_wakes_up_is_fenced(kafka: str) -> None:
         finally:
             os.kill(leader.pid, signal.SIGCONT)
         assert register(leader, "u", '"int"').status_code == 200
-        wait_for(lambda: [status(node)["leader"] for node in (leader, other)] == [False, True])
+        until(lambda: [status(node)["leader"] for node in (leader, other)] == [False, True])
 
 
 @pytest.mark.slow
@@ -387,11 +387,11 @@ def test_nodes_restarted_in_turn_fail_no_request_of_a_client_that_retries_once(k
         try:
             for node in (*started, started[0]):
                 enough = done[1] + 5
-                wait_for(lambda enough=enough: done[1] >= enough)
+                until(lambda enough=enough: done[1] >= enough)
                 node.stop()
                 node.start()
             enough = done[1] + 5
-            wait_for(lambda: done[1] >= enough)
+            until(lambda: done[1] >= enough)
         finally:
             stop.set()
             for client in clients:
@@ -454,13 +454,6 @@ class GroupMember:
 
 def _string(text: str) -> bytes:
     return struct.pack(">h", len(text)) + text.encode()
-
-
-def wait_for(condition: Any, seconds: float = PATIENCE) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_log_without_a_broker_is_an_error() -> None:

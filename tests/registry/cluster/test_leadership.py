@@ -87,7 +87,7 @@ def test_a_node_that_cannot_lead_names_the_open_transaction(kafka: str) -> None:
             f"abort it with kafka-transactions.sh --bootstrap-server {kafka} abort --topic {topic} --partition 0 "
             "--start-offset 0"
         )
-        # The problem is told before it is logged.
+        # The node's status names the problem before its log does.
         until(lambda: any(expected in line for line in node.last_lines(200)))
         deadline = time.monotonic() + PATIENCE
         producer.abort_transaction()
@@ -157,19 +157,12 @@ def test_a_log_that_is_shorter_than_what_was_read_is_refused(log: KafkaLog, kafk
     before = log.topic_id(5)
     admin = AdminClient({"bootstrap.servers": kafka})
     admin.delete_topics([log._topic])[log._topic].result()
-    wait_for(lambda: log.topic_id(5) is None)
+    until(lambda: log.topic_id(5) is None)
     create_topics(admin, NewTopic(log._topic, 1, 1, config={"cleanup.policy": "compact"}))
-    wait_for(lambda: log.topic_id(5) not in (None, before))
+    until(lambda: log.topic_id(5) not in (None, before))
     with pytest.raises(LogReplaced, match="ends at 0, before 2, which this node has read"):
         log.append([NOOP], 0, 1)
     assert list(KafkaLog({"bootstrap.servers": kafka}, log._topic, "nobody").read(BEGINNING)) == []
-
-
-def wait_for(condition: Any, seconds: float = PATIENCE) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_a_node_waits_for_a_missing_topic_and_ends_if_the_topic_id_changes(
@@ -223,7 +216,7 @@ def test_an_id_of_another_program_is_not_given_again_and_both_nodes_agree(kafka:
         producer.produce(topic, key=json.dumps(key), value=json.dumps({**value, "id": 105}), partition=0)
         producer.flush()
         for node in (one, other):
-            wait_for(lambda node=node: "theirs-too" in httpx.get(f"{node.url}/subjects").json())
+            until(lambda node=node: "theirs-too" in httpx.get(f"{node.url}/subjects").json())
 
 
 @pytest.mark.parametrize("fault", ["pauses", "foreign", "stalls", "recreated"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import cast
@@ -31,15 +32,16 @@ def of_process(pid: int, name: str) -> bytes:
 
 def files_with_secrets(folder: Path) -> list[Path]:
     """The files below a folder in which a planted secret stands."""
-    named = []
-    # Unlike `rglob`, `walk` passes over folders that are gone meanwhile.
+    return [path for path, content in contents_below(folder) if MARK.encode() in content]
+
+
+def contents_below(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """The files below a folder and their contents, without those that other processes remove meanwhile."""
+    # Unlike `rglob`, `walk` passes over folders that are removed.
     for path in (Path(place, name) for place, _, names in os.walk(folder) for name in names):
-        try:
-            if path.is_file() and MARK.encode() in path.read_bytes():
-                named.append(path)
-        except FileNotFoundError:
-            continue  # It is gone meanwhile.
-    return named
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                yield path, path.read_bytes()
 
 
 class Watched:
